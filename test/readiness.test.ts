@@ -4,7 +4,7 @@ import { createKey } from '../src/api/api-keys.js';
 import { Role } from '../src/api/roles.js';
 import { levelOf } from '../src/readiness/maturity-level.js';
 import { readCriteria } from '../src/readiness/readiness-rules.js';
-import { normalizedUrl, repoIdOf } from '../src/readiness/repository-url.js';
+import { isRepositoryUrl, repoIdOf } from '../src/readiness/repository-url.js';
 import { buildApp } from '../src/service/app.js';
 import { ending, World } from './world.js';
 
@@ -87,7 +87,7 @@ describe('readiness reports', () => {
     expect(body).toEqual({
       reportId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/),
       createdAt: world.now,
-      repoId: repoIdOf('https://github.com/acme/whole'),
+      repoId: repoIdOf('github.com/acme/whole'),
       level: 1,
       ...sent,
     });
@@ -112,7 +112,7 @@ describe('readiness reports', () => {
     expect(await idsOf('initech')).toEqual(
       reports.slice(0, 20).map((one: { reportId: string }) => one.reportId),
     );
-    const even = await idsOf('initech', `?repoId=${repoIdOf('git@github.com:acme/even.git')}`);
+    const even = await idsOf('initech', `?repoId=${repoIdOf('github.com/acme/even')}`);
     expect(even.sort()).toEqual(sent.filter((_, index) => index % 2 === 0).sort());
     expect(await idsOf('initech', `?repoId=repo_${'0'.repeat(16)}`)).toEqual([]);
   });
@@ -253,11 +253,9 @@ describe('repositories', () => {
     const latest = (await send('stark', second)).body;
     expect([before.level, latest.level]).toEqual([1, 2]);
     const { repositories } = (await get('stark', REPOSITORIES)).body;
-    expect(repositories.map(({ repoUrl }: { repoUrl: string }) => normalizedUrl(repoUrl))).toEqual([
-      'github.com/acme/api',
-      'github.com/acme/secret',
-      'github.com/acme/web',
-    ]);
+    expect(repositories.map(({ repoId }: { repoId: string }) => repoId)).toEqual(
+      ['github.com/acme/api', 'github.com/acme/secret', 'github.com/acme/web'].map(repoIdOf),
+    );
     expect(repositories[0]).toMatchObject({ level: 2, change: null });
     expect(repositories[2]).toEqual({
       repoId: latest.repoId,
@@ -321,21 +319,68 @@ describe('repositories', () => {
     ]);
   });
 
-  test('are the same however their address is written', () => {
-    const same = [
-      'https://github.com/Acme/api',
-      'https://GitHub.com/Acme/api.git',
-      'http://ada:token@github.com:8080/Acme/api/',
-      'git@github.com:Acme/api.git',
-      'github.com:Acme/api',
-      'ssh://git@github.com:22/Acme/api.git/',
-    ];
-    for (const url of same) expect(normalizedUrl(url), url).toBe('github.com/Acme/api');
-    expect(repoIdOf('https://github.com/Acme/api')).toBe('repo_4ac8796c42a7743e');
-    expect(normalizedUrl('file:///srv/git/api.git')).toBe('/srv/git/api');
-    expect(normalizedUrl('https://github.com/acme/api')).not.toBe(
-      normalizedUrl('https://github.com/Acme/api'),
-    );
+  test('are the same however their address is written', async () => {
+    for (const repoUrl of [
+      'https://github.com/Acme/same',
+      'http://ada:token@GitHub.com:8080/acme/same/',
+      'git@github.com:Acme/Same.git',
+    ])
+      expect((await send('globex', reportOf('x', { repoUrl }))).body.repoId, repoUrl).toBe(
+        'repo_91cb4edbfa767268',
+      );
+    const { body } = await send('globex', reportOf('x', { repoUrl: 'https://git.acme.example/Same' }));
+    expect(body.repoId).toBe(repoIdOf('git.acme.example/Same'));
+  });
+
+  test('keep the reports that came under an earlier id', async () => {
+    const { body: newer } = await send('initech', reportOf('renamed'));
+    const before = 'repo_4ac8796c42a7743e';
+    const older = {
+      ...newer,
+      reportId: '3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03',
+      createdAt: world.now - 1000,
+      repoId: before,
+      repoUrl: 'https://github.com/Acme/Renamed',
+    };
+    const createdAt = new Date(older.createdAt).toISOString().replace('T', ' ').replace('Z', '');
+    await world.store.run([
+      {
+        sql: `INSERT INTO readiness_reports VALUES
+          ('initech', '${older.reportId}', '${createdAt}', '${before}', 'github.com/Acme/Renamed', '${JSON.stringify(older)}')`,
+      },
+    ]);
+    const present = { ...older, repoId: newer.repoId };
+    for (const repoId of [before, newer.repoId]) {
+      const { reports } = (await get('initech', `${REPORTS}?repoId=${repoId}`)).body;
+      expect(reports, repoId).toEqual([newer, present]);
+    }
+    const { repositories } = (await get('initech', REPOSITORIES)).body;
+    const found = repositories.filter(({ repoId }: { repoId: string }) => repoId === newer.repoId);
+    expect(found).toMatchObject([{ latestReport: newer, change: { since: older.reportId } }]);
+    const pageAfter = (id: string) => get('initech', `${REPOSITORIES}?startAfter=${id}`);
+    expect((await pageAfter(before)).body).toEqual((await pageAfter(newer.repoId)).body);
+  });
+
+  test.each([
+    'https://github.com/acme/api',
+    'ssh://git@git.acme.example:2222/api.git',
+    'git@github.com:acme/api.git',
+    'work:acme/api',
+    'https://[::1]:8443/api',
+    'file:///srv/git/api.git',
+  ])('have the address %s', (url) => {
+    expect(isRepositoryUrl(url)).toBe(true);
+  });
+
+  test.each([
+    'api',
+    'acme/api',
+    '/srv/git/api',
+    'https://github.com',
+    'https://github.com//',
+    'https:///api',
+  ])('do not have the address %s', (url) => {
+    expect(isRepositoryUrl(url)).toBe(false);
   });
 
   test('are kept without the credentials of their address', async () => {
@@ -350,7 +395,7 @@ describe('repositories', () => {
       reportOf('x', { repoUrl: 'https://git.acme.example/x.git?private_token=s3cr3t' }),
     );
     expect(sent.body.repoUrl).toBe('https://git.acme.example/x.git?private_token=***');
-    expect(sent.body.repoId).toBe(repoIdOf(sent.body.repoUrl));
+    expect(sent.body.repoId).toBe(repoIdOf('git.acme.example/x.git?private_token=***'));
     // Nothing is left of a repository that is named by its token only.
     const nameless = await send('hooli', reportOf('x', { repoUrl: 'https://git.acme.example?token=a/b' }));
     expect(nameless).toMatchObject({

@@ -11,7 +11,7 @@ session AS (
     min(occurred_at) AS started_at,
     max(occurred_at) AS last_at,
     max(agent) AS agent,
-    max(repo) AS repo,
+    max(repo_key(repo)) AS repo,
     count(*) FILTER (WHERE type = 'user_message') AS user_turns,
     count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name)) AS tool_calls,
     count(*) FILTER (WHERE type = 'git_commit') AS commits,

@@ -2,6 +2,17 @@
 -- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
 -- Looks back: 0 days.
 WITH
+-- Keys are computed once per spelling of a name, not once per call.
+keyed_repo AS (
+  SELECT
+    repo,
+    repo_key(repo) AS repo_key
+  FROM (
+    SELECT DISTINCT coalesce(repo, '') AS repo
+    FROM counted_events
+    WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  ) AS name
+),
 usage AS (
   SELECT
     org_id,
@@ -10,7 +21,7 @@ usage AS (
     session_id,
     coalesce(agent, '') AS agent,
     coalesce(client, '') AS client,
-    coalesce(repo, '') AS repo,
+    keyed_repo.repo_key AS repo,
     model_id,
     speed,
     service_tier,
@@ -27,6 +38,8 @@ usage AS (
     sum(web_searches) AS web_searches,
     sum(CASE WHEN is_reported = 1 THEN reported_cost_usd ELSE 0 END) AS reported_cost_usd
   FROM model_usage
+  JOIN keyed_repo
+    ON keyed_repo.repo = coalesce(model_usage.repo, '')
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
@@ -35,7 +48,7 @@ usage AS (
     session_id,
     coalesce(agent, ''),
     coalesce(client, ''),
-    coalesce(repo, ''),
+    keyed_repo.repo_key,
     model_id,
     speed,
     service_tier,

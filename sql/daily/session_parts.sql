@@ -4,6 +4,17 @@
 -- Grain: (org_id, day, user_id, session_id, agent, client, repo).
 -- Looks back: to the first day, for sessions that started earlier (other_starts).
 WITH
+-- Keys are computed once per spelling of a name, not once per event.
+keyed_repo AS (
+  SELECT
+    repo,
+    repo_key(repo) AS repo_key
+  FROM (
+    SELECT DISTINCT coalesce(repo, '') AS repo
+    FROM counted_events
+    WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  ) AS name
+),
 part AS (
   SELECT
     org_id,
@@ -12,10 +23,12 @@ part AS (
     session_id,
     coalesce(agent, '') AS agent,
     coalesce(client, '') AS client,
-    coalesce(repo, '') AS repo,
+    keyed_repo.repo_key AS repo,
     count(*) FILTER (WHERE type = 'user_message') AS user_messages,
     count(*) FILTER (WHERE type = 'assistant_message') AS assistant_messages
   FROM counted_events
+  JOIN keyed_repo
+    ON keyed_repo.repo = coalesce(counted_events.repo, '')
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
@@ -24,7 +37,7 @@ part AS (
     session_id,
     coalesce(agent, ''),
     coalesce(client, ''),
-    coalesce(repo, '')
+    keyed_repo.repo_key
 ),
 last_part AS (
   SELECT
@@ -132,10 +145,12 @@ file AS (
         session_id,
         coalesce(agent, '') AS agent,
         coalesce(client, '') AS client,
-        coalesce(repo, '') AS repo,
+        keyed_repo.repo_key AS repo,
         path,
         max(CASE WHEN operation = 'create' THEN 1 ELSE 0 END) AS is_created
       FROM file_changes
+      JOIN keyed_repo
+        ON keyed_repo.repo = coalesce(file_changes.repo, '')
       WHERE (org_id, day) IN (SELECT org_id, day FROM due)
       GROUP BY
         org_id,
@@ -144,7 +159,7 @@ file AS (
         session_id,
         coalesce(agent, ''),
         coalesce(client, ''),
-        coalesce(repo, ''),
+        keyed_repo.repo_key,
         path
     ) AS changed
   ) AS ordered
@@ -177,12 +192,14 @@ git_commit AS (
       session_id,
       coalesce(agent, '') AS agent,
       coalesce(client, '') AS client,
-      coalesce(repo, '') AS repo
+      keyed_repo.repo_key AS repo
     FROM git_commits
+    JOIN keyed_repo
+      ON keyed_repo.repo = coalesce(git_commits.repo, '')
     WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     QUALIFY row_number() OVER (
       PARTITION BY org_id, day, user_id, coalesce('sha ' || commit_sha, 'event ' || event_id)
-      ORDER BY coalesce(agent, '') DESC, coalesce(client, '') DESC, coalesce(repo, '') DESC, session_id DESC
+      ORDER BY coalesce(agent, '') DESC, coalesce(client, '') DESC, keyed_repo.repo_key DESC, session_id DESC
     ) = 1
   ) AS made
   GROUP BY
@@ -212,12 +229,14 @@ pull_request AS (
       session_id,
       coalesce(agent, '') AS agent,
       coalesce(client, '') AS client,
-      coalesce(repo, '') AS repo
+      keyed_repo.repo_key AS repo
     FROM pull_requests
+    JOIN keyed_repo
+      ON keyed_repo.repo = coalesce(pull_requests.repo, '')
     WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     QUALIFY row_number() OVER (
       PARTITION BY org_id, day, user_id, coalesce('url ' || url, 'event ' || event_id)
-      ORDER BY coalesce(agent, '') DESC, coalesce(client, '') DESC, coalesce(repo, '') DESC, session_id DESC
+      ORDER BY coalesce(agent, '') DESC, coalesce(client, '') DESC, keyed_repo.repo_key DESC, session_id DESC
     ) = 1
   ) AS made
   GROUP BY

@@ -19,6 +19,17 @@ keyed AS (
       AND (org_id, day) IN (SELECT org_id, day FROM due)
   ) AS name
   WHERE is_tool_name(tool_name)
+),
+keyed_repo AS (
+  SELECT
+    repo,
+    repo_key(repo) AS repo_key
+  FROM (
+    SELECT DISTINCT coalesce(repo, '') AS repo
+    FROM counted_events
+    WHERE type = 'tool_call'
+      AND (org_id, day) IN (SELECT org_id, day FROM due)
+  ) AS name
 )
 SELECT
   CAST(tool_call.org_id AS VARCHAR) AS org_id,
@@ -27,7 +38,7 @@ SELECT
   CAST(tool_call.session_id AS VARCHAR) AS session_id,
   CAST(coalesce(tool_call.agent, '') AS VARCHAR) AS agent,
   CAST(coalesce(tool_call.client, '') AS VARCHAR) AS client,
-  CAST(coalesce(tool_call.repo, '') AS VARCHAR) AS repo,
+  CAST(keyed_repo.repo_key AS VARCHAR) AS repo,
   CAST(keyed.tool_key AS VARCHAR) AS tool_key,
   CAST(keyed.server_key AS VARCHAR) AS server_key,
   CAST(count(*) AS BIGINT) AS tool_calls
@@ -35,6 +46,8 @@ FROM counted_events AS tool_call
 JOIN keyed
   ON keyed.tool_name = tool_call.tool_name
   AND keyed.mcp_server = coalesce(tool_call.mcp_server, '')
+JOIN keyed_repo
+  ON keyed_repo.repo = coalesce(tool_call.repo, '')
 WHERE tool_call.type = 'tool_call'
   AND (tool_call.org_id, tool_call.day) IN (SELECT org_id, day FROM due)
 GROUP BY
@@ -44,6 +57,6 @@ GROUP BY
   tool_call.session_id,
   coalesce(tool_call.agent, ''),
   coalesce(tool_call.client, ''),
-  coalesce(tool_call.repo, ''),
+  keyed_repo.repo_key,
   keyed.tool_key,
   keyed.server_key

@@ -1,27 +1,36 @@
--- One row is one of the two newest reports of a repository after a position in the order of addresses.
+-- One row is one of the two newest reports of a repository after a position in the order of keys.
 -- Grain: (report_id).
 WITH
-repositories AS (
-  SELECT repo
+-- Without the documents, so that those of older reports needn't be read.
+report AS (
+  SELECT
+    report_id,
+    created_at,
+    repo_key(repo) AS repo_key
   FROM readiness_reports
   WHERE org_id = $org_id
-    AND repo > $after
-  GROUP BY repo
-  ORDER BY repo
+),
+repositories AS (
+  SELECT repo_key
+  FROM report
+  WHERE repo_key > $after
+  GROUP BY repo_key
+  ORDER BY repo_key
   LIMIT $limit
 ),
--- Without the documents, so that those of older reports needn't be read.
 newest AS (
-  SELECT report_id
-  FROM readiness_reports
-  WHERE org_id = $org_id
-    AND repo IN (SELECT repo FROM repositories)
-  QUALIFY row_number() OVER (PARTITION BY repo ORDER BY created_at DESC, report_id DESC) <= 2
+  SELECT
+    report_id,
+    repo_key
+  FROM report
+  WHERE repo_key IN (SELECT repo_key FROM repositories)
+  QUALIFY row_number() OVER (PARTITION BY repo_key ORDER BY created_at DESC, report_id DESC) <= 2
 )
 SELECT
-  CAST(repo_id AS VARCHAR) AS repo_id,
-  CAST(document AS VARCHAR) AS document
+  CAST(newest.repo_key AS VARCHAR) AS repo,
+  CAST(readiness_reports.document AS VARCHAR) AS document
 FROM readiness_reports
-WHERE org_id = $org_id
-  AND report_id IN (SELECT report_id FROM newest)
-ORDER BY repo, created_at DESC, report_id DESC
+JOIN newest
+  ON newest.report_id = readiness_reports.report_id
+WHERE readiness_reports.org_id = $org_id
+ORDER BY newest.repo_key, readiness_reports.created_at DESC, readiness_reports.report_id DESC

@@ -9,7 +9,7 @@ SELECT
   user_id,
   session_id,
   agent,
-  repo,
+  repo,  -- its key, as in session_parts
   model_id,
   input_tokens,
   output_tokens,
@@ -54,7 +54,7 @@ FROM (
         usage.user_id AS user_id,
         usage.session_id AS session_id,
         usage.agent AS agent,
-        usage.repo AS repo,
+        repo_key(usage.repo) AS repo,
         usage.model_id AS model_id,
         usage.input_tokens AS input_tokens,
         usage.output_tokens AS output_tokens,

@@ -6,7 +6,7 @@ SELECT
   session.user_id AS user_id,
   session.session_id AS session_id,
   session.agent AS agent,  -- the last by name of several; null if its events name none, likewise the next
-  session.repo AS repo,
+  session.repo AS repo,  -- its key, as in session_parts
   session.start_day AS start_day,
   session.started_at AS started_at,  -- time of its first event that counts
   session.last_at AS last_at,        -- time of its newest event that counts
@@ -27,7 +27,7 @@ FROM (
     event.user_id AS user_id,
     event.session_id AS session_id,
     max(event.agent) AS agent,
-    max(event.repo) AS repo,
+    max(keyed_repo.repo_key) AS repo,
     min(event.day) AS start_day,
     min(event.occurred_at) AS started_at,
     max(event.occurred_at) AS last_at,
@@ -42,6 +42,14 @@ FROM (
     count(*) FILTER (WHERE event.type = 'git_commit') AS git_commits,
     count(*) FILTER (WHERE event.type = 'pull_request') AS pull_requests
   FROM counted_events AS event
+  -- Keys are computed once per spelling of a name, not once per event.
+  LEFT JOIN (
+    SELECT
+      repo,
+      repo_key(repo) AS repo_key
+    FROM (SELECT DISTINCT repo FROM events) AS name
+  ) AS keyed_repo
+    ON keyed_repo.repo = event.repo
   LEFT JOIN refused_calls
     ON refused_calls.org_id = event.org_id
     AND refused_calls.day = event.day

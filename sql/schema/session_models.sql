@@ -7,7 +7,7 @@ CREATE TABLE session_models (
   session_id             VARCHAR NOT NULL,
   agent                  VARCHAR NOT NULL,  -- '' if the events name none
   client                 VARCHAR NOT NULL,  -- '' if the events name none
-  repo                   VARCHAR NOT NULL,  -- '' if the events name none
+  repo                   VARCHAR NOT NULL,  -- its key, as github.com/acme/api; '' if the events name none
   model_id               VARCHAR NOT NULL,
   speed                  VARCHAR NOT NULL,  -- '' for the standard speed; likewise the next two
   service_tier           VARCHAR NOT NULL,  -- the provider's: priority, flex, batch, ...

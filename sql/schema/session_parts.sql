@@ -8,7 +8,7 @@ CREATE TABLE session_parts (
   session_id          VARCHAR NOT NULL,
   agent               VARCHAR NOT NULL,  -- '' if the events name none
   client              VARCHAR NOT NULL,  -- '' if the events name none
-  repo                VARCHAR NOT NULL,  -- '' if the events name none
+  repo                VARCHAR NOT NULL,  -- its key, as github.com/acme/api; '' if the events name none
   sessions            BIGINT NOT NULL,   -- 1 if the session started on this day and counts for this part
   user_messages       BIGINT NOT NULL,
   assistant_messages  BIGINT NOT NULL,

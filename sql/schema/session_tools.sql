@@ -7,7 +7,7 @@ CREATE TABLE session_tools (
   session_id  VARCHAR NOT NULL,
   agent       VARCHAR NOT NULL,  -- '' if the events name none
   client      VARCHAR NOT NULL,  -- '' if the events name none
-  repo        VARCHAR NOT NULL,  -- '' if the events name none
+  repo        VARCHAR NOT NULL,  -- its key, as github.com/acme/api; '' if the events name none
   tool_key    VARCHAR NOT NULL,
   server_key  VARCHAR NOT NULL,  -- the MCP server; '' if it is not an MCP tool
   tool_calls  BIGINT NOT NULL

@@ -8,7 +8,7 @@ SELECT
   user_id,
   model_id,
   agent,  -- '' if the events name none; likewise the next
-  repo,
+  repo,   -- its key, as in session_parts
   calls,
   input_tokens,
   output_tokens,

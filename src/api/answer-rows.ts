@@ -106,7 +106,7 @@ export async function readReport(
   const sql = sqlOf(answer, request.groupBy, form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
-    const { text, parameters } = totalsSql(answer, request);
+    const { text, parameters } = totalsSql(answer, await withRepoKey(select, request));
     const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
     return { columns, ...(await pageOfRows(rows)) };
   }
@@ -139,6 +139,14 @@ function reportSql(name: string): string {
     text,
     Object.fromEntries(used.map((shared) => [shared, readSql(`report/${shared}.sql`)])),
   );
+}
+
+/** A request whose filter has the key of the repository, as the day tables have it. */
+async function withRepoKey(select: Store['select'], request: ReportRequest): Promise<ReportRequest> {
+  const repo = request.totals?.repo;
+  if (repo === undefined) return request;
+  const [row] = await select(readSql('report/named_repo.sql'), { repo });
+  return { ...request, totals: { ...request.totals, repo: String(row?.repo) } };
 }
 
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */

@@ -64,8 +64,8 @@ export const Filters = {
   ),
   agent: filter('only events of this agent; (none) for events that name none', 'claude-code'),
   repo: filter(
-    'only events in this repository; (none) for events that name none',
-    'https://github.com/acme/web',
+    'only events in this repository, in any spelling of its address; (none) for events that name none',
+    'github.com/acme/web',
   ),
   client: filter('only events on this client; (none) for events that name none', 'terminal-ui'),
   tool: filter('only calls of this tool; for all else the sessions with one', 'Edit'),

@@ -36,7 +36,7 @@ export function withTotals(command: Command): Command {
     .option('--user <user>', 'only this user (summary, costs; likewise the next six)')
     .option('--model <model>', 'only this model')
     .option('--agent <agent>', 'only this agent')
-    .option('--repo <repo>', 'only this repository')
+    .option('--repo <repo>', 'only this repository, in any spelling of its address')
     .option('--client <client>', 'only this client')
     .option('--tool <tool>', 'only this tool')
     .option('--mcp-server <server>', 'only this MCP server');

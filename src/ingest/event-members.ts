@@ -154,7 +154,7 @@ export const COMMON = {
   repo: text('github.com/acme/engine', {
     isAddress: true,
     isGroup: true,
-    about: 'the repository; `(none)` is read as absent',
+    about: 'the repository, in any spelling of its address; `(none)` is read as absent',
   }),
   git_branch: text('main', { about: 'the branch' }),
   repo_owner: text('acme', { about: 'the owner of the repository, where telemetry names it' }),

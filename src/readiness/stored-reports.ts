@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '../api/errors.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { quote, readSql } from '../store/sql-text.js';
-import type { Store } from '../store/store.js';
+import type { Row, Store } from '../store/store.js';
 import { type Level, levelOf } from './maturity-level.js';
 import { Report, type Submission } from './readiness-report.js';
 import { shippedById } from './readiness-rules.js';
-import { normalizedUrl, repoIdOf } from './repository-url.js';
+import { repoIdOf } from './repository-url.js';
 
 /** How many reports are read at a time: each is at most as large as a body. */
 const AT_ONCE = 20;
 
 const SQL = {
   cursor: readSql('readiness/cursor.sql'),
+  ids: readSql('readiness/ids.sql'),
+  key: readSql('readiness/key.sql'),
   reports: readSql('readiness/reports.sql'),
-  place: readSql('readiness/place.sql'),
   repositories: readSql('readiness/repositories.sql'),
 };
 
@@ -55,10 +56,12 @@ export async function saveReport(
   now: number,
 ): Promise<Report> {
   const repoUrl = withoutCredentials(submitted.repoUrl);
+  const [row] = await store.select(SQL.key, { repo_url: repoUrl });
+  const key = String(row?.repo);
   const whole: Report = {
     reportId: randomUUID(),
     createdAt: now,
-    repoId: repoIdOf(repoUrl),
+    repoId: repoIdOf(key),
     level: levelOf(criteriaOf(submitted)) ?? null,
     ...submitted,
     repoUrl,
@@ -70,11 +73,23 @@ export async function saveReport(
     quote(whole.reportId),
     quote(new Date(now).toISOString().replace('T', ' ').replace('Z', '')),
     quote(whole.repoId),
-    quote(normalizedUrl(repoUrl)),
+    quote(key),
     quote(document),
   ];
   await store.run([{ sql: `INSERT INTO readiness_reports VALUES (${values.join(', ')})` }]);
   return Report.parse(JSON.parse(document));
+}
+
+/** A stored report as it came, except that its repository has the id of its present key. */
+function documentIn({ repo, document }: Row): object {
+  return { ...JSON.parse(String(document)), repoId: repoIdOf(String(repo)) };
+}
+
+/** The key of the repository that has an id, or had it when one of its reports came. */
+async function keyOf(store: Store, orgId: string, repoId: string): Promise<string | undefined> {
+  const rows = await store.select(SQL.ids, { org_id: orgId });
+  const found = rows.find(({ repo_id, repo }) => [repo_id, repoIdOf(String(repo))].includes(repoId));
+  return found === undefined ? undefined : String(found.repo);
 }
 
 /**
@@ -96,16 +111,18 @@ export async function* reportsOf(
     if (row === undefined) throw unknownCursor(startAfter, 'a report');
     before = { at: Number(row.created_at), id: startAfter };
   }
+  // No repository has the empty key.
+  const repo = repoId === undefined ? null : ((await keyOf(store, orgId, repoId)) ?? '');
   for (let left = limit; left > 0; left -= AT_ONCE) {
     const size = Math.min(left, AT_ONCE);
     const rows = await store.select(SQL.reports, {
       org_id: orgId,
-      repo_id: repoId ?? null,
+      repo,
       before_at: before.at,
       before_id: before.id,
       limit: size,
     });
-    yield rows.map(({ document }) => String(document));
+    yield rows.map((row) => JSON.stringify(documentIn(row)));
     const last = rows.at(-1);
     if (last === undefined || rows.length < size) return;
     before = { at: Number(last.created_at), id: String(last.report_id) };
@@ -118,7 +135,7 @@ export interface Repository {
   readonly before: Report | undefined;
 }
 
-/** An organization's repositories ordered by address: `limit` of them after the one with an id. Throws 400 for an unknown id. */
+/** An organization's repositories ordered by their keys: `limit` of them after the one with an id. Throws 400 for an unknown id. */
 export async function repositoriesOf(
   store: Store,
   orgId: string,
@@ -126,15 +143,15 @@ export async function repositoriesOf(
 ): Promise<Repository[]> {
   let after = '';
   if (startAfter !== undefined) {
-    const [row] = await store.select(SQL.place, { org_id: orgId, repo_id: startAfter });
-    if (row === undefined) throw unknownCursor(startAfter, 'a repository');
-    after = String(row.repo);
+    const key = await keyOf(store, orgId, startAfter);
+    if (key === undefined) throw unknownCursor(startAfter, 'a repository');
+    after = key;
   }
   const rows = await store.select(SQL.repositories, { org_id: orgId, after, limit });
   const reports = new Map<string, Report[]>();
-  for (const { repo_id, document } of rows) {
-    const own = reports.get(String(repo_id)) ?? [];
-    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(String(document)))]);
+  for (const row of rows) {
+    const report = Report.parse(documentIn(row));
+    reports.set(report.repoId, [...(reports.get(report.repoId) ?? []), report]);
   }
   return [...reports.values()].flatMap(([latest, before]) =>
     latest === undefined ? [] : [{ latest, before }],

@@ -52,7 +52,10 @@ function filtersOf({ events }: Organization, seed: number): Partial<Record<Group
   );
   return Object.fromEntries(
     chosen.flatMap((group) => {
-      const values = events.flatMap((event) => groupOf(event, group) ?? []);
+      // A filter takes any spelling of a repository.
+      const values = events.flatMap((event) =>
+        group === 'repo' ? (event.text(group) ?? '') : (groupOf(event, group) ?? []),
+      );
       const value = pick(values, seed + 7);
       return typeof value === 'string' ? [[group, value]] : [];
     }),

@@ -233,13 +233,33 @@ const ORIGINS = {
   channel: optional(oneOf('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')),
 };
 
+/** Repositories, most of them in several spellings. */
+const REPOS = [
+  'github.com/acme/api',
+  'git@github.com:Acme/API.git',
+  'https://GitHub.com/acme/api/',
+  'ssh://git@github.com:22/acme/api.git',
+  'https://git.acme.example:8443/Shop.git',
+  'git@git.acme.example:Shop',
+  'git@git.acme.example:shop',
+  'https://dev.azure.com/acme/_git/My%20Shop',
+  'git@ssh.dev.azure.com:v3/Acme/my shop/My%20Shop',
+  'acme/API',
+  'C:/src/API',
+  '/src/API.git',
+  '',
+];
+
 /** What no number depends on, but which copy of an event stands. */
-const PLACES = Object.fromEntries(
-  [
-    ...['agent_version', 'repo', 'git_branch', 'cwd', 'repo_owner', 'head_commit', 'agent_id'],
-    ...['parent_agent_id', 'team', 'department', 'cost_center'],
-  ].map((member) => [member, optional(oneOf('a', 'B', ''))]),
-);
+const PLACES = {
+  repo: optional(oneOf(...REPOS)),
+  ...Object.fromEntries(
+    [
+      ...['agent_version', 'git_branch', 'cwd', 'repo_owner', 'head_commit', 'agent_id'],
+      ...['parent_agent_id', 'team', 'department', 'cost_center'],
+    ].map((member) => [member, optional(oneOf('a', 'B', ''))]),
+  ),
+};
 
 /** Types as often as they are worth looking at. */
 const TYPES: [type: string, weight: number][] = [

@@ -4,6 +4,7 @@ import { byteOrder, daysBefore, distinct, groups, ratio, sum } from './lists.js'
 import { toolOf } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { contracted, exactCosts, type Terms, usd } from './prices.js';
+import { repoKey } from './repo-key.js';
 import { tokensOf } from './ways.js';
 
 /** docs/api.md, "Totals of a range": computed for each row by itself, from the events that its group and the filters choose. */
@@ -37,7 +38,8 @@ type Condition = readonly [Group, string];
 /** What an event says of a group; undefined where it says nothing. */
 export function groupOf(event: StoredEvent, group: Group): string | undefined {
   if (group === 'user') return event.user_id;
-  if (group === 'agent' || group === 'client' || group === 'repo') return event.text(group) ?? '';
+  if (group === 'agent' || group === 'client') return event.text(group) ?? '';
+  if (group === 'repo') return repoKey(event.text(group) ?? '');
   if (group === 'model') return event.type === 'model_usage' ? (event.text('model') ?? '') : undefined;
   const tool = toolOf(event);
   return (group === 'tool' ? tool?.key : tool?.server) ?? undefined;
@@ -51,13 +53,15 @@ function of(conditions: readonly Condition[], kinds: readonly Group[]): readonly
 }
 
 function isChosen(event: StoredEvent, conditions: readonly Condition[]): boolean {
-  return conditions.every(([group, value]) => groupOf(event, group) === value);
+  return conditions.every(
+    ([group, value]) => groupOf(event, group) === (group === 'repo' ? repoKey(value) : value),
+  );
 }
 
 /** The order of parts of a session: by agent, client and repository; then by session. */
 function byPart(one: StoredEvent, other: StoredEvent): number {
-  for (const member of ['agent', 'client', 'repo']) {
-    const order = byteOrder(one.text(member) ?? '', other.text(member) ?? '');
+  for (const group of ['agent', 'client', 'repo'] as const) {
+    const order = byteOrder(groupOf(one, group) ?? '', groupOf(other, group) ?? '');
     if (order !== 0) return order;
   }
   return byteOrder(one.session_id, other.session_id);

@@ -6,6 +6,7 @@ import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
+import { repoKey } from './repo-key.js';
 import { namesNoPerson } from './session-users.js';
 import { creditsOfAgent } from './tokens.js';
 import { isUnsplit, longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
@@ -161,7 +162,7 @@ function userCosts(organization: Organization): Row[] {
   return perDay(
     organization,
     ({ type, value, text }) =>
-      type === 'model_usage' ? { model_id: value('model'), repo: text('repo') ?? '' } : undefined,
+      type === 'model_usage' ? { model_id: value('model'), repo: repoKey(text('repo') ?? '') } : undefined,
     (calls) => {
       return {
         calls: calls.length,
@@ -186,7 +187,7 @@ function callCosts({ events, prices }: Organization): Row[] {
       user_id,
       session_id,
       agent: event.value('agent'),
-      repo: event.value('repo'),
+      repo: event.text('repo') === null ? null : repoKey(event.text('repo') ?? ''),
       model_id: event.text('model') ?? '',
       ...tokens,
       web_searches: event.count('web_searches'),
