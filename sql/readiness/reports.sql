@@ -6,7 +6,7 @@ SELECT
   CAST(document AS VARCHAR) AS document
 FROM readiness_reports
 WHERE org_id = $org_id
-  AND repo_id = coalesce($repo_id, repo_id)
+  AND ($repo_id IS NULL OR repo_id IN $repo_id)
   AND (created_at < instant($before_at) OR (created_at = instant($before_at) AND report_id < $before_id))
 ORDER BY created_at DESC, report_id DESC
 LIMIT $limit

@@ -85,10 +85,10 @@ export async function* reportsOf(
   store: Store,
   orgId: string,
   {
-    repoId,
+    repoIds,
     limit,
     startAfter,
-  }: { repoId?: string | undefined; limit: number; startAfter?: string | undefined },
+  }: { repoIds?: readonly string[] | undefined; limit: number; startAfter?: string | undefined },
 ): AsyncGenerator<string[]> {
   let before = { at: Date.UTC(9999, 0), id: '' };
   if (startAfter !== undefined) {
@@ -100,7 +100,7 @@ export async function* reportsOf(
     const size = Math.min(left, AT_ONCE);
     const rows = await store.select(SQL.reports, {
       org_id: orgId,
-      repo_id: repoId ?? null,
+      repo_id: repoIds ?? null,
       before_at: before.at,
       before_id: before.id,
       limit: size,
