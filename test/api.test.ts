@@ -165,6 +165,61 @@ describe('the analytics endpoints', () => {
     }
   });
 
+  test('several users are what all pages have of any of them, each once and in pages', async () => {
+    const { world, app } = sample;
+    const { key } = await createKey(world.store, { orgId: 'crowd', role: 'owner' }, world.now);
+    const asked = ['linus', 'ada', 'Ö', 'nobody', 'ada', 'margaret', '🙂'];
+    const expected = ['ada', 'linus', 'margaret', 'Ö', '🙂'];
+    for (const answer of ['users', 'users?group_by=agent', 'coverage']) {
+      const [path, group = ''] = answer.split('?');
+      const seen: string[] = [];
+      let pages = 0;
+      for (let cursor: string | null = ''; cursor !== null; pages += 1) {
+        const query = new URLSearchParams([
+          ...asked.map((user) => ['user_id', user]),
+          ...(cursor === '' ? [] : [['cursor', cursor]]),
+        ]);
+        const given = await app.inject({
+          url: `/api/v1/analytics/${path}?startDate=2026-06-01&endDate=2026-06-30&limit=2&${group}&${query}`,
+          headers: { authorization: `Bearer ${key}` },
+        });
+        const { data, meta } = given.json();
+        seen.push(...data.map((row: { user_id: string; date: string }) => `${row.user_id} ${row.date}`));
+        cursor = meta.next_cursor;
+      }
+      expect(seen, answer).toEqual(expected.flatMap((user) => [`${user} 2026-06-10`, `${user} 2026-06-11`]));
+      expect(pages, answer).toBe(3);
+    }
+  });
+
+  test('values of a filter mean any of them, each once and in any order', async () => {
+    const { get } = sample;
+    const ask = (...values: string[]) =>
+      get(
+        `summary?${DAYS}&group_by=user&${values.map((one) => `tool=${encodeURIComponent(one)}`).join('&')}`,
+      );
+    const [both, again, one, other] = await Promise.all([
+      ask('Edit', 'Bash'),
+      ask('Bash', 'Edit', 'Bash'),
+      ask('Edit'),
+      ask('Bash'),
+    ]);
+    expect(both.status).toBe(200);
+    expect(again.body).toEqual(both.body);
+    expect(again.headers.etag).toBe(both.headers.etag);
+    type Rows = { sessions: number; tool_calls: number; group_key: string }[];
+    const rowOf = ({ body }: typeof both) =>
+      (body.data as Rows).find(({ group_key }) => group_key === 'claude-code-log');
+    const [all, edits, shells] = [rowOf(both), rowOf(one), rowOf(other)];
+    expect(all?.tool_calls).toBe(Number(edits?.tool_calls) + Number(shells?.tool_calls));
+    // A session with both counts once.
+    expect(all?.sessions).toBeLessThan(Number(edits?.sessions) + Number(shells?.sessions));
+    expect(all?.sessions).toBeGreaterThanOrEqual(Number(edits?.sessions));
+    // A hundred values may be named, however often.
+    const many = Array.from({ length: 99 }, (_, index) => `tool ${index}`);
+    expect((await ask(...many, 'Edit', 'Edit')).body).toEqual(one.body);
+  });
+
   test('groups are found by a part of their key and by their keys, with the numbers that they have among all', async () => {
     const { get } = sample;
     const ask = async (more: string) =>
@@ -277,6 +332,13 @@ describe('a request that is refused', () => {
     [`summary?${DAYS}&group_by=user&group_keys=[1]`, 'group_keys must be a JSON array of 1 to 100 texts'],
     [`costs?${DAYS}&group_by=user&search=ada`, 'There is no parameter search'],
     [`users?${DAYS}&user_id=`, 'user_id must be a text of 1 to 4096 characters'],
+    [`users?${DAYS}&user_id=ada&user_id=`, 'The parameter user_id must be a text of 1 to 4096 characters.'],
+    [
+      `summary?${DAYS}&${Array.from({ length: 101 }, (_, index) => `repo=${index}`).join('&')}`,
+      'The parameter repo must have at most 100 values.',
+    ],
+    [`summary?${DAYS}&user_id=ada&user_id=grace&limit=0`, 'The parameter limit must be an integer'],
+    [`summary?${DAYS}&user_id=ada&user_id=grace&sort=cost_usd&sort=files`, 'sort must be given once'],
     ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],

@@ -284,6 +284,7 @@ describe('reading computers', () => {
       (await ada('GET', `/computers${query}`)).body.computers.map(({ name }: { name: string }) => name);
     expect(await names('')).toEqual(['third', 'second', 'first']);
     expect(await names(`?hostId=${HOST}`)).toEqual(['second']);
+    expect(await names(`?hostId=00000000-0000-4000-8000-000000000000&hostId=${HOST}`)).toEqual(['second']);
     expect(await names('?hostId=00000000-0000-4000-8000-000000000000')).toEqual([]);
     for (const [query, has] of [
       ['', false],

@@ -199,12 +199,13 @@ describe('every route', () => {
   test('is a 400 for a parameter that is missing, empty, wrong or there twice', () =>
     each(
       async (operation) => {
-        for (const { name, required, example } of queryOf(operation)) {
+        for (const { name, required, example, schema } of queryOf(operation)) {
+          const isList = schema.type === 'array';
           const wrong: (string | string[])[] = [
             '',
             ' ',
             '\u0000'.repeat(200),
-            [String(example), String(example)],
+            isList ? [...[example].flat().map(String), ''] : [String(example), String(example)],
           ];
           for (const value of wrong) {
             const given = await service.send(operation, { query: { [name]: value } });
@@ -215,7 +216,7 @@ describe('every route', () => {
             }
             const detail = expectError(service, operation, given, 400);
             expect(detail).toContain(name);
-            if (Array.isArray(value))
+            if (Array.isArray(value) && !isList)
               expect(detail).toBe(`The parameter ${name} must be given once, not 2 times.`);
           }
           if (required !== true) continue;

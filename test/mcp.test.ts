@@ -145,7 +145,9 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
     const report = tools.at(-1);
     const summary = await agent.call('summary', { ...RANGE, group_by: 'user' });
     expect(summary.json.data).toMatchObject([{ group_key: 'ada' }]);
-    expect(await agent.call('costs', { ...RANGE, user_id: 'bob' })).toMatchObject({ isError: true });
+    for (const user_id of ['bob', ['bob'], ['ada', 'bob']])
+      expect(await agent.call('costs', { ...RANGE, user_id })).toMatchObject({ isError: true });
+    expect((await agent.call('costs', { ...RANGE, user_id: ['ada'] })).isError).toBe(false);
     expect(report?.inputSchema.properties?.answer).toMatchObject({ enum: ['me'] });
     const { text, json } = await agent.call('report', { answer: 'me', ...RANGE });
     expect(json.data).toMatchObject([{ user_id: 'ada', date: '2026-06-10' }]);
@@ -194,8 +196,14 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
     expect(await says('report', { answer: 'users', ...RANGE, endDate: '2026-07-10' })).toBe(
       'The parameter endDate must be 2026-07-09 or earlier: analytics data has a 24-hour lag.',
     );
-    expect(await says('coverage', { ...RANGE, limit: [1] })).toBe(
-      'The argument limit must be a text or a number.',
+    expect(await says('coverage', { ...RANGE, limit: [1, 2] })).toBe(
+      'The parameter limit must be given once, not 2 times.',
+    );
+    expect(await says('coverage', { ...RANGE, user_id: [{ id: 'ada' }] })).toBe(
+      'The argument user_id must be a text, a number or a list of these.',
+    );
+    expect(await says('coverage', { ...RANGE, limit: { most: 1 } })).toBe(
+      'The argument limit must be a text, a number or a list of these.',
     );
     expect(await says('coverage', { ...RANGE, limit: 1000 })).toBe(
       'The parameter limit must be an integer from 1 to 100.',

@@ -245,7 +245,8 @@ describe('from another machine', () => {
       expect(await away('report', ...report), report.join(' ')).toEqual(local);
     }
     const one = ['--interval', 'month', '--sort', 'tool_calls:asc', '--compare', 'previous', '--limit', '3'];
-    const filters = ['--user', 'entireio-cli', '--model', 'claude-sonnet-4-5', '--agent', '(none)'];
+    const users = ['--user', 'entireio-cli', '--user', 'nobody'];
+    const filters = [...users, '--model', 'claude-sonnet-4-5', '--agent', '(none)'];
     const more = [
       '--repo',
       '(none)',

@@ -14,7 +14,7 @@ FROM (
   FROM readiness_reports
   WHERE org_id = $org_id
 ) AS report
-WHERE repo_key = coalesce($repo, repo_key)
+WHERE ($repo IS NULL OR repo_key IN $repo)
   AND (created_at < instant($before_at) OR (created_at = instant($before_at) AND report_id < $before_id))
 ORDER BY created_at DESC, report_id DESC
 LIMIT $limit

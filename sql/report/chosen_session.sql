@@ -10,10 +10,10 @@ filtered_session AS (
   FROM session_parts
   WHERE org_id = $org_id
     AND day BETWEEN $earliest AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($agent IS NULL OR agent = $agent)
-    AND ($client IS NULL OR client = $client)
-    AND ($repo IS NULL OR repo = $repo)
+    AND ($user_id IS NULL OR user_id IN $user_id)
+    AND ($agent IS NULL OR agent IN $agent)
+    AND ($client IS NULL OR client IN $client)
+    AND ($repo IS NULL OR repo IN $repo)
 ),
 with_model AS (
   SELECT DISTINCT
@@ -25,8 +25,8 @@ with_model AS (
   WHERE $has_model = 1
     AND org_id = $org_id
     AND day BETWEEN $earliest AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($model IS NULL OR model_id = $model)
+    AND ($user_id IS NULL OR user_id IN $user_id)
+    AND ($model IS NULL OR model_id IN $model)
     AND (
       $agent IS NULL AND $client IS NULL AND $repo IS NULL
       OR (day, user_id, session_id) IN (SELECT day, user_id, session_id FROM filtered_session)
@@ -42,9 +42,9 @@ with_call AS (
   WHERE $has_call = 1
     AND org_id = $org_id
     AND day BETWEEN $earliest AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($tool IS NULL OR tool_key = $tool)
-    AND ($mcp_server IS NULL OR server_key = $mcp_server)
+    AND ($user_id IS NULL OR user_id IN $user_id)
+    AND ($tool IS NULL OR tool_key IN $tool)
+    AND ($mcp_server IS NULL OR server_key IN $mcp_server)
     AND ($group_by <> 'mcp_server' OR server_key <> '')
     AND (
       $agent IS NULL AND $client IS NULL AND $repo IS NULL

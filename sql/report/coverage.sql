@@ -13,6 +13,7 @@ compared AS (
     difference_ratio(log_turns, hook_turns) AS turn_difference_ratio
   FROM agent_day
   WHERE user_id BETWEEN $first_user_id AND $last_user_id
+    AND ($user_id IS NULL OR user_id IN $user_id)
 )
 SELECT
   CAST(compared.user_id AS VARCHAR) AS user_id,

@@ -7,3 +7,4 @@ FROM coverage
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
   AND user_id BETWEEN $first_user_id AND $last_user_id
+  AND ($user_id IS NULL OR user_id IN $user_id)

@@ -22,8 +22,8 @@ SELECT
 FROM session_models
 WHERE org_id = $org_id
   AND day BETWEEN $earliest AND $to
-  AND ($user_id IS NULL OR user_id = $user_id)
-  AND ($agent IS NULL OR agent = $agent)
-  AND ($client IS NULL OR client = $client)
-  AND ($repo IS NULL OR repo = $repo)
-  AND ($model IS NULL OR model_id = $model)
+  AND ($user_id IS NULL OR user_id IN $user_id)
+  AND ($agent IS NULL OR agent IN $agent)
+  AND ($client IS NULL OR client IN $client)
+  AND ($repo IS NULL OR repo IN $repo)
+  AND ($model IS NULL OR model_id IN $model)

@@ -26,11 +26,11 @@ JOIN chosen_session
   AND chosen_session.session_id = session_models.session_id
 WHERE session_models.org_id = $org_id
   AND session_models.day BETWEEN $earliest AND $to
-  AND ($user_id IS NULL OR session_models.user_id = $user_id)
-  AND ($agent IS NULL OR session_models.agent = $agent)
-  AND ($client IS NULL OR session_models.client = $client)
-  AND ($repo IS NULL OR session_models.repo = $repo)
-  AND ($model IS NULL OR session_models.model_id = $model)
+  AND ($user_id IS NULL OR session_models.user_id IN $user_id)
+  AND ($agent IS NULL OR session_models.agent IN $agent)
+  AND ($client IS NULL OR session_models.client IN $client)
+  AND ($repo IS NULL OR session_models.repo IN $repo)
+  AND ($model IS NULL OR session_models.model_id IN $model)
   AND chosen_session.found_by = CASE $group_by
     WHEN 'model' THEN session_models.model_id
     WHEN 'model_key' THEN model_key(session_models.model_id)

@@ -11,3 +11,4 @@ LEFT JOIN user_emails
 WHERE users.org_id = $org_id
   AND users.day BETWEEN $from AND $to
   AND users.user_id BETWEEN $first_user_id AND $last_user_id
+  AND ($user_id IS NULL OR users.user_id IN $user_id)

@@ -11,3 +11,4 @@ LEFT JOIN user_emails
 WHERE user_agents.org_id = $org_id
   AND user_agents.day BETWEEN $from AND $to
   AND user_agents.user_id BETWEEN $first_user_id AND $last_user_id
+  AND ($user_id IS NULL OR user_agents.user_id IN $user_id)

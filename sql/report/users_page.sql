@@ -6,6 +6,7 @@ FROM users
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
   AND user_id > $cursor
+  AND ($user_id IS NULL OR user_id IN $user_id)
 GROUP BY user_id
 ORDER BY user_id
 LIMIT $limit + 1

@@ -13,7 +13,7 @@ SELECT
 FROM session_parts
 WHERE org_id = $org_id
   AND day BETWEEN $earliest AND $to
-  AND ($user_id IS NULL OR user_id = $user_id)
-  AND ($agent IS NULL OR agent = $agent)
-  AND ($client IS NULL OR client = $client)
-  AND ($repo IS NULL OR repo = $repo)
+  AND ($user_id IS NULL OR user_id IN $user_id)
+  AND ($agent IS NULL OR agent IN $agent)
+  AND ($client IS NULL OR client IN $client)
+  AND ($repo IS NULL OR repo IN $repo)

@@ -18,10 +18,10 @@ JOIN chosen_session
   AND chosen_session.session_id = session_parts.session_id
 WHERE session_parts.org_id = $org_id
   AND session_parts.day BETWEEN $earliest AND $to
-  AND ($user_id IS NULL OR session_parts.user_id = $user_id)
-  AND ($agent IS NULL OR session_parts.agent = $agent)
-  AND ($client IS NULL OR session_parts.client = $client)
-  AND ($repo IS NULL OR session_parts.repo = $repo)
+  AND ($user_id IS NULL OR session_parts.user_id IN $user_id)
+  AND ($agent IS NULL OR session_parts.agent IN $agent)
+  AND ($client IS NULL OR session_parts.client IN $client)
+  AND ($repo IS NULL OR session_parts.repo IN $repo)
 UNION ALL
 -- Of a chosen tool or MCP server, only its own calls.
 SELECT
@@ -43,9 +43,9 @@ JOIN chosen_session
 WHERE $has_call = 1
   AND session_tools.org_id = $org_id
   AND session_tools.day BETWEEN $earliest AND $to
-  AND ($user_id IS NULL OR session_tools.user_id = $user_id)
-  AND ($agent IS NULL OR session_tools.agent = $agent)
-  AND ($client IS NULL OR session_tools.client = $client)
-  AND ($repo IS NULL OR session_tools.repo = $repo)
-  AND ($tool IS NULL OR session_tools.tool_key = $tool)
-  AND ($mcp_server IS NULL OR session_tools.server_key = $mcp_server)
+  AND ($user_id IS NULL OR session_tools.user_id IN $user_id)
+  AND ($agent IS NULL OR session_tools.agent IN $agent)
+  AND ($client IS NULL OR session_tools.client IN $client)
+  AND ($repo IS NULL OR session_tools.repo IN $repo)
+  AND ($tool IS NULL OR session_tools.tool_key IN $tool)
+  AND ($mcp_server IS NULL OR session_tools.server_key IN $mcp_server)

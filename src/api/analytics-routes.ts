@@ -30,12 +30,12 @@ function totalsFor({ caller: { role, userId } }: FastifyRequest, query: Totals):
   const totals = totalsOf(query);
   if (may(role, 'read analytics')) return totals;
   const own = ownUser(userId);
-  if (totals.user_id !== undefined && totals.user_id !== own)
+  if (totals.user_id?.some((user) => user !== own) === true)
     throw new ApiError(
       403,
       `This key sees only the numbers of its own user: leave out user_id, or set it to ${own}.`,
     );
-  return { ...totals, user_id: own };
+  return { ...totals, user_id: [own] };
 }
 
 /** The user of a key. Throws 403 if it has none. */
@@ -84,7 +84,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
             historyStart: config.historyStart,
           }
         : {}),
-      userId: ownId ?? (isPaged(answer) ? query.user_id : undefined),
+      userIds: ownId === undefined ? (isPaged(answer) ? query.user_id : undefined) : [ownId],
       isOwn: ownId !== undefined,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {

@@ -23,8 +23,8 @@ export interface ReportRequest {
   /** Users or rows per page, and `next_cursor` of the previous page; only for users, coverage and totals. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The only requested user; only for users and coverage. */
-  readonly userId?: string | undefined;
+  /** The only requested users; only for users and coverage. */
+  readonly userIds?: readonly string[] | undefined;
   /** The other parameters, and the first day that rows are compared with; only for totals. */
   readonly totals?: Totals | undefined;
   readonly historyStart?: Day | undefined;
@@ -73,14 +73,14 @@ function sqlOf(answer: Answer, groupBy: string | undefined, form: Form): string 
 async function pageOf(
   select: Store['select'],
   answer: Answer,
-  { orgId, from, to, limit, cursor = '', userId }: ReportRequest,
+  { orgId, from, to, limit, cursor = '', userIds }: ReportRequest,
 ): Promise<Page & { first?: string | undefined; last?: string | undefined }> {
   const whole = { has_more: false, next_cursor: null };
-  if (userId !== undefined) return { ...whole, first: userId, last: userId };
+  if (userIds?.length === 1) return { ...whole, first: userIds[0], last: userIds[0] };
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
   const rows = await select(readSql(`report/${answer}_page.sql`), {
     ...{ org_id: orgId, from: { day: from }, to: { day: to } },
-    ...{ cursor, limit: size },
+    ...{ cursor, limit: size, user_id: userIds ?? null },
   });
   const users = rows.slice(0, size).map((row) => String(row.user_id));
   const ends = { first: users[0], last: users.at(-1) };
@@ -106,7 +106,7 @@ export async function readReport(
   const sql = sqlOf(answer, request.groupBy, form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
-    const { text, parameters } = totalsSql(answer, await withRepoKey(select, request));
+    const { text, parameters } = totalsSql(answer, await withRepoKeys(select, request));
     const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
     return { columns, ...(await pageOfRows(rows)) };
   }
@@ -119,7 +119,12 @@ export async function readReport(
       yield await readColumns(sql, sources, {
         ...{ org_id: request.orgId, from: { day: from }, to: { day: to } },
         // No user has the empty name.
-        ...(page === undefined ? {} : { first_user_id: page.first ?? '', last_user_id: page.last ?? '' }),
+        ...(page === undefined
+          ? {}
+          : {
+              ...{ first_user_id: page.first ?? '', last_user_id: page.last ?? '' },
+              user_id: request.userIds ?? null,
+            }),
       });
     }
   }
@@ -141,12 +146,13 @@ function reportSql(name: string): string {
   );
 }
 
-/** A request whose filter has the key of the repository, as the day tables have it. */
-async function withRepoKey(select: Store['select'], request: ReportRequest): Promise<ReportRequest> {
-  const repo = request.totals?.repo;
-  if (repo === undefined) return request;
-  const [row] = await select(readSql('report/named_repo.sql'), { repo });
-  return { ...request, totals: { ...request.totals, repo: String(row?.repo) } };
+/** A request whose filter has the keys of repositories, as the day tables have them. */
+async function withRepoKeys(select: Store['select'], request: ReportRequest): Promise<ReportRequest> {
+  const named = request.totals?.repo;
+  if (named === undefined) return request;
+  const found = await Promise.all(named.map((repo) => select(readSql('report/named_repo.sql'), { repo })));
+  const repo = [...new Set(found.flat().map((row) => String(row.repo)))].sort();
+  return { ...request, totals: { ...request.totals, repo } };
 }
 
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */

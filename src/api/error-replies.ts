@@ -83,9 +83,12 @@ function sentenceOf(
     return `There is no ${noun} ${where === '' ? '' : `${where}.`}${unknown?.slice(0, 100)}${known}.`;
   }
   for (const [name, value] of Object.entries(context === 'querystring' ? Object(request.query) : {}))
-    if (Array.isArray(value)) return `The parameter ${name} must be given once, not ${value.length} times.`;
+    if (Array.isArray(value) && !takesSeveral(schema, name))
+      return `The parameter ${name} must be given once, not ${value.length} times.`;
   const [first] = error.validation;
-  const name = (first?.instancePath ?? '').slice(1).replaceAll('/', '.').slice(0, 100);
+  const path = (first?.instancePath ?? '').slice(1).split('/');
+  // A parameter with several values is named without the place of the wrong one.
+  const name = (context === 'querystring' ? path.slice(0, 1) : path).join('.').slice(0, 100);
   if (name === '')
     return `The ${context === 'body' ? 'body' : 'request'} ${first?.message ?? 'is not valid'}.`;
   const given = request[context as 'query' | 'body' | 'params'] ?? request.query;
@@ -94,6 +97,12 @@ function sentenceOf(
   return isAbsent
     ? `The ${noun} ${name} is required: it ${first?.message}.`
     : `The ${noun} ${name} ${first?.message}.`;
+}
+
+/** Whether a parameter can be given several times. */
+function takesSeveral(schema: unknown, name: string): boolean {
+  const parameter = schema instanceof z.ZodObject ? schema.shape[name] : undefined;
+  return parameter !== undefined && z.toJSONSchema(parameter, { io: 'input' }).type === 'array';
 }
 
 /** Sends an error in its family's shape. A 5xx never shows its cause: the log does. */

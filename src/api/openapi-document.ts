@@ -19,16 +19,21 @@ interface Body {
 interface Response extends Body {
   readonly $ref?: string;
 }
+interface Operation {
+  readonly parameters?: { readonly in: string; readonly schema?: JsonSchema }[];
+  readonly requestBody?: Body;
+  readonly responses: Record<string, Response>;
+}
 /** An OpenAPI document, as far as it is used here. */
 export interface Described {
   readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
-  readonly paths?: Record<
-    string,
-    Record<string, { readonly requestBody?: Body; readonly responses: Record<string, Response> }>
-  >;
+  readonly paths?: Record<string, Record<string, Operation>>;
 }
 
-/** Finishes a document: removes unused schemas, sorts the others, and adds an example of each body and answer. */
+/**
+ * Finishes a document: removes unused schemas, sorts the others, says how lists of values stand in a query, and adds an example of each body
+ * and answer.
+ */
 export function finish(whole: Described): Described {
   const schemas = whole.components?.schemas ?? {};
   for (;;) {
@@ -51,10 +56,14 @@ export function finish(whole: Described): Described {
   const entries = Object.entries(named.components?.schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   if (named.components !== undefined) named.components.schemas = Object.fromEntries(entries);
   for (const path of Object.values(named.paths ?? {}))
-    for (const { requestBody = {}, responses } of Object.values(path))
+    for (const { parameters = [], requestBody = {}, responses } of Object.values(path)) {
+      for (const parameter of parameters)
+        if (parameter.in === 'query' && parameter.schema?.type === 'array')
+          Object.assign(parameter, { style: 'form', explode: true });
       for (const { content } of [requestBody, ...Object.values(responses)])
         for (const media of Object.values(content ?? {}))
           if (media.example === undefined) Object.assign(media, examplesOf(media.schema, named));
+    }
   shareResponses(named);
   return named;
 }

@@ -3,6 +3,7 @@ import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
+import { filterOf } from './filter.js';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
 
@@ -45,31 +46,39 @@ const NUMBERS = memberNames('summary').filter(
   (name) => !['date', 'group_key', 'currency', 'previous'].includes(name),
 );
 
-/** A filter by one value. */
-function filter(description: string, example: string) {
-  const sentence = 'must be a text of 1 to 4096 characters';
-  return z
-    .string(sentence)
-    .regex(/^[^\0]{1,4096}$/, sentence)
-    .meta({ description, examples: [example] })
-    .optional();
+const A_VALUE = 'must be a text of 1 to 4096 characters';
+const Value = z.string(A_VALUE).regex(/^[^\0]{1,4096}$/, A_VALUE);
+
+/** A filter by texts. */
+function filter(description: string, ...examples: readonly string[]) {
+  return filterOf(Value, { description, examples });
 }
 
 /** The filters of the summary and of costs. */
 export const Filters = {
-  user_id: filter('only this user', 'ada'),
+  user_id: filter('only these users', 'ada', 'grace'),
   model: filter(
-    'only the tokens and cost of this model; for all else the sessions with it',
+    'only the tokens and cost of these models; for all else the sessions with one of them',
+    'claude-opus-4-5',
     'claude-sonnet-4-5',
   ),
-  agent: filter('only events of this agent; (none) for events that name none', 'claude-code'),
+  agent: filter('only events of these agents; (none) for events that name none', 'claude-code', 'codex'),
   repo: filter(
-    'only events in this repository, in any spelling of its address; (none) for events that name none',
+    'only events in these repositories, in any spelling of their addresses; (none) for events that name none',
+    'github.com/acme/api',
     'github.com/acme/web',
   ),
-  client: filter('only events on this client; (none) for events that name none', 'terminal-ui'),
-  tool: filter('only calls of this tool; for all else the sessions with one', 'Edit'),
-  mcp_server: filter('only calls of tools of this MCP server; for all else the sessions with one', 'github'),
+  client: filter(
+    'only events on these clients; (none) for events that name none',
+    'desktop-app',
+    'terminal-ui',
+  ),
+  tool: filter('only calls of these tools; for all else the sessions with one', 'Edit', 'Write'),
+  mcp_server: filter(
+    'only calls of tools of these MCP servers; for all else the sessions with one',
+    'github',
+    'jira',
+  ),
 };
 
 /** The parameters that the summary and costs share, besides their groups. */
@@ -203,14 +212,15 @@ export function earliestOf(
   return historyStart === undefined ? earliest : laterDay(earliest, historyStart);
 }
 
-/** A filter's value as the day tables have it: nothing is the empty text. */
-function named(value: string | undefined): string | null {
-  return value === '(none)' ? '' : (value ?? null);
+/** A filter's values as the day tables have them: nothing is the empty text. */
+function named(values: readonly string[] | undefined): readonly string[] | null {
+  return values?.map((value) => (value === '(none)' ? '' : value)) ?? null;
 }
 
 /** Whether the groups and filters of a request choose sessions: those in which a model or a call occurs. */
 function choiceOf({ groupBy, totals }: Asked) {
-  const isAsked = (group: string, filter: string | undefined) => groupBy === group || filter !== undefined;
+  const isAsked = (group: string, filter: readonly string[] | undefined) =>
+    groupBy === group || filter !== undefined;
   return {
     hasModel: isAsked('model', totals.model) || groupBy === 'model_key',
     hasCall: isAsked('tool', totals.tool) || isAsked('mcp_server', totals.mcp_server),

@@ -73,10 +73,10 @@ export class RemoteService {
   async get<T>(
     shape: z.ZodType<T>,
     path: string,
-    parameters: Readonly<Record<string, string | undefined>> = {},
+    parameters: Readonly<Record<string, string | readonly string[] | undefined>> = {},
   ): Promise<T> {
-    const given = Object.entries(parameters).filter(
-      (pair): pair is [string, string] => pair[1] !== undefined,
+    const given = Object.entries(parameters).flatMap(([name, values = []]) =>
+      [values].flat().map((value) => [name, value]),
     );
     const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
     return this.shaped(shape, this.bodyOf(await this.once('GET', `${path}${query}`)));

@@ -15,13 +15,13 @@ export interface TotalsOptions {
   readonly compare?: string;
   readonly search?: string;
   readonly groupKeys?: string;
-  readonly user?: string;
-  readonly model?: string;
-  readonly agent?: string;
-  readonly repo?: string;
-  readonly client?: string;
-  readonly tool?: string;
-  readonly mcpServer?: string;
+  readonly user?: readonly string[];
+  readonly model?: readonly string[];
+  readonly agent?: readonly string[];
+  readonly repo?: readonly string[];
+  readonly client?: readonly string[];
+  readonly tool?: readonly string[];
+  readonly mcpServer?: readonly string[];
 }
 
 /** Adds these options to a command. */
@@ -33,13 +33,22 @@ export function withTotals(command: Command): Command {
     .option('--search <text>', 'only groups whose name has this text in it (summary)')
     .option('--group-keys <keys>', 'only these groups, such as \'["ada","grace"]\' (summary)')
     .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
-    .option('--user <user>', 'only this user (summary, costs; likewise the next six)')
-    .option('--model <model>', 'only this model')
-    .option('--agent <agent>', 'only this agent')
-    .option('--repo <repo>', 'only this repository, in any spelling of its address')
-    .option('--client <client>', 'only this client')
-    .option('--tool <tool>', 'only this tool')
-    .option('--mcp-server <server>', 'only this MCP server');
+    .option(
+      '--user <user>',
+      'only this user; repeat it for any of several (summary, costs; likewise the next six)',
+      several,
+    )
+    .option('--model <model>', 'only this model', several)
+    .option('--agent <agent>', 'only this agent', several)
+    .option('--repo <repo>', 'only this repository, in any spelling of its address', several)
+    .option('--client <client>', 'only this client', several)
+    .option('--tool <tool>', 'only this tool', several)
+    .option('--mcp-server <server>', 'only this MCP server', several);
+}
+
+/** All values of a repeated option. */
+function several(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
 }
 
 /** A number of rows. Throws a UsageError for anything else. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { requireAction } from '../api/auth.js';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
+import { filterOf } from '../api/filter.js';
 import { baseOf } from '../api/public-url.js';
 import {
   Change,
@@ -208,7 +209,13 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         tags: ['computers'],
         operationId: 'listComputers',
         summary: 'List the computers of the organization, newest first',
-        querystring: z.strictObject({ includeProvisioningSteps: IncludeSteps, hostId: HostId.optional() }),
+        querystring: z.strictObject({
+          includeProvisioningSteps: IncludeSteps,
+          hostId: filterOf(HostId, {
+            description: 'only computers with these hostIds, in any case',
+            examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11', 'd3b07384-d113-4ec5-8f7a-9c0c5a1e2b64'],
+          }),
+        }),
         response: { 200: z.strictObject({ computers: z.array(ComputerBody) }) },
       },
     },

@@ -223,11 +223,11 @@ export class Computers {
   }
 
   /** The computers of an organization, newest first. */
-  async list(orgId: string, hostId?: string): Promise<Computer[]> {
+  async list(orgId: string, hostIds?: readonly string[]): Promise<Computer[]> {
     const rows = await this.store.select(
-      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ($host_id IS NULL OR host_id = $host_id)
+      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ($host_id IS NULL OR host_id IN $host_id)
         ORDER BY created_at DESC, computer_id DESC`,
-      { org_id: orgId, host_id: hostId ?? null },
+      { org_id: orgId, host_id: hostIds ?? null },
     );
     return rows.map(toComputer);
   }

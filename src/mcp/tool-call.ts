@@ -137,9 +137,11 @@ function askedOf(
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(args)) {
     // Some agents send null for arguments that they leave out.
-    if (value === null || value === undefined) continue;
-    if (typeof value === 'object') return `The argument ${name.slice(0, 100)} must be a text or a number.`;
-    query.set(name, String(value));
+    for (const one of [value ?? []].flat()) {
+      if (typeof one === 'object')
+        return `The argument ${name.slice(0, 100)} must be a text, a number or a list of these.`;
+      query.append(name, String(one));
+    }
   }
   return { method, path: query.size === 0 ? path : `${path}?${query}`, accept, bytes };
 }

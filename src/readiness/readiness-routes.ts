@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { filterOf } from '../api/filter.js';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { own } from '../input/own.js';
@@ -174,7 +175,10 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
         summary: 'Readiness reports, newest first',
         description: 'For the next page, send the reportId of the last report as startAfter.',
         querystring: z.strictObject({
-          repoId: RepoId.meta({ description: 'only reports of this repository' }).optional(),
+          repoId: filterOf(RepoId, {
+            description: 'only reports of these repositories',
+            examples: ['repo_97f5a7d1b3c8e204', 'repo_c9f0f895fb98ab91'],
+          }),
           limit: limitOf(LARGEST, false),
           startAfter: ReportId.meta({
             description: 'reportId of the last report of the previous page',
@@ -184,8 +188,8 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       },
     },
     async (request, reply) => {
-      const { repoId, limit = DEFAULT_LIMIT, startAfter } = request.query;
-      const page = { repoId, limit: Math.min(Number(limit), LIMIT), startAfter };
+      const { repoId: repoIds, limit = DEFAULT_LIMIT, startAfter } = request.query;
+      const page = { repoIds, limit: Math.min(Number(limit), LIMIT), startAfter };
       return sendPieces(reply, listOf('reports', reportsOf(store, request.caller.orgId, page)));
     },
   );

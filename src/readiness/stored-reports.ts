@@ -85,11 +85,13 @@ function documentIn({ repo, document }: Row): object {
   return { ...JSON.parse(String(document)), repoId: repoIdOf(String(repo)) };
 }
 
-/** The key of the repository that has an id, or had it when one of its reports came. */
-async function keyOf(store: Store, orgId: string, repoId: string): Promise<string | undefined> {
+/** The keys of the repositories that have these ids, or had them when one of their reports came. */
+async function keysOf(store: Store, orgId: string, repoIds: readonly string[]): Promise<string[]> {
   const rows = await store.select(SQL.ids, { org_id: orgId });
-  const found = rows.find(({ repo_id, repo }) => [repo_id, repoIdOf(String(repo))].includes(repoId));
-  return found === undefined ? undefined : String(found.repo);
+  const found = rows.filter(({ repo_id, repo }) =>
+    [String(repo_id), repoIdOf(String(repo))].some((id) => repoIds.includes(id)),
+  );
+  return [...new Set(found.map(({ repo }) => String(repo)))];
 }
 
 /**
@@ -100,10 +102,10 @@ export async function* reportsOf(
   store: Store,
   orgId: string,
   {
-    repoId,
+    repoIds,
     limit,
     startAfter,
-  }: { repoId?: string | undefined; limit: number; startAfter?: string | undefined },
+  }: { repoIds?: readonly string[] | undefined; limit: number; startAfter?: string | undefined },
 ): AsyncGenerator<string[]> {
   let before = { at: Date.UTC(9999, 0), id: '' };
   if (startAfter !== undefined) {
@@ -111,8 +113,9 @@ export async function* reportsOf(
     if (row === undefined) throw unknownCursor(startAfter, 'a report');
     before = { at: Number(row.created_at), id: startAfter };
   }
+  const keys = repoIds === undefined ? undefined : await keysOf(store, orgId, repoIds);
   // No repository has the empty key.
-  const repo = repoId === undefined ? null : ((await keyOf(store, orgId, repoId)) ?? '');
+  const repo = keys?.length === 0 ? [''] : (keys ?? null);
   for (let left = limit; left > 0; left -= AT_ONCE) {
     const size = Math.min(left, AT_ONCE);
     const rows = await store.select(SQL.reports, {
@@ -143,7 +146,7 @@ export async function repositoriesOf(
 ): Promise<Repository[]> {
   let after = '';
   if (startAfter !== undefined) {
-    const key = await keyOf(store, orgId, startAfter);
+    const [key] = await keysOf(store, orgId, [startAfter]);
     if (key === undefined) throw unknownCursor(startAfter, 'a repository');
     after = key;
   }

@@ -13,7 +13,7 @@ import {
 import { MS_PER_DAY } from '../day.js';
 import { rowsOf } from './duckdb-rows.js';
 import { withSources } from './sql-text.js';
-import type { Parameters, ReadColumns, Row, WrittenFile } from './store.js';
+import type { Parameter, Parameters, ReadColumns, Row, WrittenFile } from './store.js';
 import {
   isFatal,
   isOutOfMemory,
@@ -62,9 +62,10 @@ export class Session {
   private async query(sql: string, parameters: Parameters): Promise<DuckDBResult> {
     try {
       if (Object.keys(parameters).length === 0) return await this.connection.run(sql);
-      const statement = await this.connection.prepare(sql);
+      const spelled = withListsSpelled(sql, parameters);
+      const statement = await this.connection.prepare(spelled.sql);
       try {
-        statement.bind(...bind(statement, parameters));
+        statement.bind(...bind(statement, spelled.parameters));
         return await statement.run();
       } finally {
         statement.destroySync();
@@ -159,12 +160,42 @@ export async function limitMemory(session: Session, memoryMb: number): Promise<v
   await session.run(`SET memory_limit = '${memoryMb}MiB'`);
 }
 
+type Single = Exclude<Parameter, readonly unknown[]>;
+
+function isList(value: Parameter | undefined): value is readonly string[] {
+  return typeof value === 'object' && value !== null && !('day' in value);
+}
+
+/**
+ * A statement with each list as single parameters: `IN $name` as `IN ($name, $name_2)`. The engine would take a list too, but would look
+ * through it for each row: it compares with one constant, and looks several up in a hash table. An expression, since parameters are found by
+ * their names.
+ */
+function withListsSpelled(
+  sql: string,
+  parameters: Parameters,
+): { readonly sql: string; readonly parameters: Readonly<Record<string, Single>> } {
+  const nameOf = (name: string, index: number) => (index === 0 ? name : `${name}_${index + 1}`);
+  return {
+    sql: sql.replaceAll(/\bIN \$(\w+)/g, (_, name: string) => {
+      const value = parameters[name];
+      const names = isList(value) ? value.map((_, index) => nameOf(name, index)) : [name];
+      return `IN (${names.map((one) => `$${one}`).join(', ')})`;
+    }),
+    parameters: Object.fromEntries(
+      Object.entries(parameters).flatMap(([name, value]): [string, Single][] =>
+        isList(value) ? value.map((one, index) => [nameOf(name, index), one]) : [[name, value]],
+      ),
+    ),
+  };
+}
+
 /**
  * The values of the parameters that a statement has, and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint.
  */
 function bind(
   statement: DuckDBPreparedStatement,
-  parameters: Parameters,
+  parameters: Readonly<Record<string, Single>>,
 ): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
   const values: Record<string, DuckDBValue> = {};
   const types: Record<string, DuckDBType | undefined> = {};

@@ -2,8 +2,11 @@ import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
 import type { Checkout } from '../disk/git-remote.js';
 
-/** The values of a statement's named parameters. A number is a BIGINT or a DOUBLE, by its value. */
-export type Parameter = string | number | null | { readonly day: Day };
+/**
+ * The values of a statement's named parameters. A number is a BIGINT or a DOUBLE, by its value. A list has one text at least, and stands only
+ * in `IN $name` and `$name IS NULL`.
+ */
+export type Parameter = string | number | null | { readonly day: Day } | readonly string[];
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 /** A row as it comes out: counts and decimals are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */

@@ -206,6 +206,34 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.waitForURL((url) => url.search === '');
   });
 
+  test('takes several values of a filter, each of which can be removed by itself', async () => {
+    const page = await site.signedIn(key, '?tool=Bash');
+    await loaded(page);
+    await page.getByText('+ Filter').click();
+    await page.getByRole('button', { name: 'Tool', exact: true }).click();
+    const values = page.locator('.values');
+    await values.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.getAll('tool').join() === 'Bash,Edit');
+    const pressed = values.locator('[aria-pressed=true]');
+    await expect.poll(async () => (await pressed.allTextContents()).sort()).toEqual(['Bash', 'Edit']);
+    await page.keyboard.press('Escape');
+    await loaded(page);
+    const figure = page.locator('[data-figure=sessions]');
+    const shown = () => figure.getAttribute('data-value');
+    const sessions = async (query: string) => String((await summary(query))[0]?.sessions);
+    await expect.poll(shown).toBe(await sessions('&tool=Bash&tool=Edit'));
+    const chips = page.locator('.chip');
+    expect(await chips.allTextContents()).toEqual(['Tool: Bash×', 'Tool: Edit×']);
+    await expectSound(page);
+    const opened = await site.signedIn(key, page.url().slice(site.url.length + 1));
+    await expect
+      .poll(() => opened.locator('[data-figure=sessions]').getAttribute('data-value'))
+      .toBe(await shown());
+    await page.getByLabel('Remove the filter Tool: Bash').click();
+    await page.waitForURL((url) => url.searchParams.getAll('tool').join() === 'Edit');
+    await expect.poll(shown).toBe(await sessions('&tool=Edit'));
+  });
+
   test('has ranges, numbers to choose and filters by name', async () => {
     const page = await site.signedIn(key);
     await loaded(page);
@@ -230,9 +258,9 @@ describe.runIf(hasBrowser)('the overview', () => {
   });
 
   test('says what to do where the filters leave nothing', async () => {
-    const page = await site.signedIn(key, '?model=no-such-model&tool=Bash');
+    const page = await site.signedIn(key, '?model=no-such-model&model=nor-this&tool=Bash');
     await loaded(page);
-    await page.getByText('Nothing in this range is of no-such-model and Bash.').waitFor();
+    await page.getByText('Nothing in this range is of no-such-model or nor-this and Bash.').waitFor();
     await expectSound(page);
     await page.getByRole('link', { name: 'Remove all filters' }).click();
     await page.waitForURL((url) => url.search === '');

@@ -45,8 +45,8 @@ function pick<T>(list: readonly T[], seed: number): T | undefined {
   return list[Math.floor(Math.abs(Math.sin(seed) * 1e6)) % Math.max(1, list.length)];
 }
 
-/** Up to three filters by values that the organization has. */
-function filtersOf({ events }: Organization, seed: number): Partial<Record<Group, string>> {
+/** Up to three filters by values that the organization has: by one of them, or by any of up to four. */
+function filtersOf({ events }: Organization, seed: number): Partial<Record<Group, string[]>> {
   const chosen = [0, 1, 2].flatMap((place) =>
     pick([true, false], seed + place) ? [pick(GROUPS, seed * 3 + place) as Group] : [],
   );
@@ -56,8 +56,9 @@ function filtersOf({ events }: Organization, seed: number): Partial<Record<Group
       const values = events.flatMap((event) =>
         group === 'repo' ? (event.text(group) ?? '') : (groupOf(event, group) ?? []),
       );
-      const value = pick(values, seed + 7);
-      return typeof value === 'string' ? [[group, value]] : [];
+      const places = Array.from({ length: pick([1, 2, 4], seed + 37) ?? 1 }, (_, place) => place);
+      const found = places.flatMap((place) => pick(values, seed + 7 + 41 * place) ?? []);
+      return found.length === 0 ? [] : [[group, [...new Set(found)]]];
     }),
   );
 }

@@ -28,12 +28,12 @@ export interface Request {
   readonly search?: string | undefined;
   /** The only keys. */
   readonly keys?: readonly string[] | undefined;
-  /** What must be so, by the words that the rows can be grouped by. */
-  readonly filters?: Partial<Record<Group, string>> | undefined;
+  /** The values of which one must be there, by the words that the rows can be grouped by. */
+  readonly filters?: Partial<Record<Group, string[]>> | undefined;
 }
 
-/** A value that is chosen: all of them must be so. */
-type Condition = readonly [Group, string];
+/** Values that are chosen: one of them must be there, and all conditions must hold. */
+type Condition = readonly [Group, readonly string[]];
 
 /** What an event says of a group; undefined where it says nothing. */
 export function groupOf(event: StoredEvent, group: Group): string | undefined {
@@ -53,8 +53,8 @@ function of(conditions: readonly Condition[], kinds: readonly Group[]): readonly
 }
 
 function isChosen(event: StoredEvent, conditions: readonly Condition[]): boolean {
-  return conditions.every(
-    ([group, value]) => groupOf(event, group) === (group === 'repo' ? repoKey(value) : value),
+  return conditions.every(([group, values]) =>
+    values.some((value) => groupOf(event, group) === (group === 'repo' ? repoKey(value) : value)),
   );
 }
 
@@ -259,7 +259,7 @@ export function summary(organization: Organization, request: Request) {
           );
     return keys.flatMap((key) => {
       const conditions: Condition[] =
-        groupBy === undefined || key === null ? given : [...given, [groupBy, key]];
+        groupBy === undefined || key === null ? given : [...given, [groupBy, [key]]];
       const { isActive, members } = membersOf(organization, days, conditions, terms);
       if (!isActive && groupBy !== undefined) return [];
       const previous = membersOf(organization, daysOfPrevious, conditions, terms).members;

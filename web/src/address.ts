@@ -4,7 +4,8 @@ import { addDays, type Day, isDay, quarterOf, type Range, today } from './days.j
 /** The members that a page can be filtered by, named as in the API. */
 export const FILTERS = ['user_id', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
 export type Filter = (typeof FILTERS)[number];
-export type Filters = Readonly<Partial<Record<Filter, string>>>;
+/** The values of each filter: any of them may be so. */
+export type Filters = Readonly<Partial<Record<Filter, readonly string[]>>>;
 
 export const RANGES = { '7d': '7 d', '30d': '30 d', '90d': '90 d', quarter: 'Quarter' } as const;
 export type RangeName = keyof typeof RANGES | 'custom';
@@ -30,29 +31,43 @@ export const SERVER = document.baseURI.replace(/\/$/, '');
 
 export function parseAddress({ pathname, search }: { pathname: string; search: string }): Address {
   const path = pathname.slice(BASE.length).split('/').filter(Boolean).map(decodeURIComponent);
-  const { range = '30d', from = '', to = '', ...others } = Object.fromEntries(new URLSearchParams(search));
+  const given = new URLSearchParams(search);
+  const { range = '30d', from = '', to = '', ...others } = Object.fromEntries(given);
   // A range can only have days that are over, in UTC.
   const yesterday = addDays(today(), -1);
   const isRange = isDay(from) && isDay(to) && from <= to && from <= yesterday;
   const custom = isRange ? { from, to: to < yesterday ? to : yesterday } : undefined;
   const isFilter = (name: string) => (FILTERS as readonly string[]).includes(name);
-  const entries = Object.entries(others);
   return {
     path,
     rangeName: custom !== undefined ? 'custom' : Object.hasOwn(RANGES, range) ? (range as RangeName) : '30d',
     custom,
-    filters: Object.fromEntries(entries.filter(([name]) => isFilter(name))),
-    choices: Object.fromEntries(entries.filter(([name]) => !isFilter(name))),
+    filters: Object.fromEntries(
+      Object.keys(others)
+        .filter(isFilter)
+        .map((name) => [name, [...new Set(given.getAll(name))]]),
+    ),
+    choices: Object.fromEntries(Object.entries(others).filter(([name]) => !isFilter(name))),
   };
 }
 
 export function hrefOf({ path, rangeName, custom, filters, choices }: Address): string {
-  const search = new URLSearchParams({
+  const search = searchOf({
     ...(rangeName === 'custom' ? custom : rangeName === '30d' ? {} : { range: rangeName }),
     ...filters,
     ...choices,
-  }).toString();
+  });
   return BASE + path.map(encodeURIComponent).join('/') + (search === '' ? '' : `?${search}`);
+}
+
+export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** A query string of the parameters that have a value: a list is its parameter several times. */
+export function searchOf(parameters: Parameters): string {
+  const given = Object.entries(parameters).flatMap(([name, values = []]) =>
+    [values].flat().map((value) => [name, String(value)]),
+  );
+  return new URLSearchParams(given).toString();
 }
 
 /** The days of an address. `last` is the newest built day. */
@@ -84,8 +99,14 @@ export function isFiltered({ filters }: Address): boolean {
   return FILTERS.some((name) => filters[name] !== undefined);
 }
 
-/** The same address with a filter set, or without it if it already has this value. */
+/** Whether a filter has this value. */
+export function isChosen({ filters }: Address, name: Filter, value: string): boolean {
+  return filters[name]?.includes(value) === true;
+}
+
+/** The same address with this value in a filter too, or without it if it is already there. */
 export function toggled(address: Address, name: Filter, value: string): Address {
-  const { [name]: present, ...others } = address.filters;
-  return { ...address, filters: present === value ? others : { ...others, [name]: value } };
+  const { [name]: present = [], ...others } = address.filters;
+  const values = present.includes(value) ? present.filter((one) => one !== value) : [...present, value];
+  return { ...address, filters: values.length === 0 ? others : { ...others, [name]: values } };
 }

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { type Parameters, searchOf } from './address.js';
 import type { Range } from './days.js';
 
 /** An error from the service, with its sentence; status 0 if the service couldn't be reached. */
@@ -214,12 +215,9 @@ export function useAgain({ answer, error, path, again }: Asked<unknown>, ms: num
   }, [answer, error, path, ms]);
 }
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
-
 /** The path of an answer with the parameters that have a value. */
 export function withQuery(path: string, parameters: Parameters): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  return `${path}?${searchOf(parameters)}`;
 }
 
 /** The path of an analytics answer for the days of a range. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, isFiltered, rangeOf, toggled } from './address.js';
+import { type Filter, hrefOf, isChosen, isFiltered, rangeOf, toggled } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { type Asked, analyticsPath, useAnswer } from './client.js';
@@ -272,6 +272,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
           key,
           name: filter === undefined ? key : nameOf(filter, key),
           href: filter && hrefOf(toggled(address, filter, key)),
+          isChosen: filter !== undefined && isChosen(address, filter, key),
           value: count,
           cells: [cell(count, 'count'), change(count, earlierOf(key))],
         }))}

@@ -52,7 +52,7 @@ export function GroupPage({ address, session }: PageProps) {
       </>
     );
   const { [filter]: _, ...filters } = address.filters;
-  const of = { ...address, filters, fixed: { [filter]: name } };
+  const of = { ...address, filters, fixed: { [filter]: [name] } };
   return (
     <>
       <RangeHead

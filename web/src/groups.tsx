@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, toggled } from './address.js';
+import { type Filter, hrefOf, isChosen, toggled } from './address.js';
 import { BarList } from './bar-list.js';
 import { cell, change, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
@@ -89,7 +89,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
             key: value,
             name: nameOf(filter, row.group_key),
             href: hrefOf(toggled(address, filter, value)),
-            isChosen: address.filters[filter] === value,
+            isChosen: isChosen(address, filter, value),
             value: row[sort],
             cells: [
               cell(row[sort], unit),

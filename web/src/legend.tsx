@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Address, type Filter, hrefOf, toggled } from './address.js';
+import { type Address, type Filter, hrefOf, isChosen, toggled } from './address.js';
 import { DayChart, type DayChartProps, type Ends } from './day-chart.js';
 import { px } from './drawing.js';
 import { nameOf } from './format.js';
@@ -38,7 +38,7 @@ export function Legend({
               <a
                 href={hrefOf(toggled(address, filter, name))}
                 title={name}
-                aria-current={address.filters[filter] === name ? 'true' : undefined}
+                aria-current={isChosen(address, filter, name) ? 'true' : undefined}
               >
                 {label}
               </a>

@@ -1,4 +1,4 @@
-import { go, hrefOf, rangeOf, toggled } from './address.js';
+import { go, hrefOf, isChosen, rangeOf, toggled } from './address.js';
 import {
   byTokens,
   type ModelTotal,
@@ -170,7 +170,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                 <th scope="row" class="named">
                   <a
                     href={hrefOf(toggled(address, 'model', row.name))}
-                    aria-current={address.filters.model === row.name ? 'true' : undefined}
+                    aria-current={isChosen(address, 'model', row.name) ? 'true' : undefined}
                     title={row.name}
                   >
                     <i class="swatch" style={{ background: `var(${colorOf(ranking, row.name)})` }} />

@@ -79,22 +79,27 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
 
 /** Offers to remove filters that leave no numbers. */
 function Nothing({ address }: { address: Address }) {
-  const values = FILTERS.flatMap((filter) => {
-    const value = address.filters[filter];
-    return value === undefined ? [] : [nameOf(filter, value)];
+  const chosen = FILTERS.flatMap((filter) => {
+    const values = address.filters[filter];
+    return values === undefined ? [] : [values.map((value) => nameOf(filter, value))];
   });
   return (
     <p class="nothing" role="status">
       Nothing in this range is of{' '}
-      {values.map((value, index) => (
-        <Fragment key={value}>
+      {chosen.map((values, index) => (
+        <Fragment key={index}>
           {index > 0 && ' and '}
-          <bdi>{value}</bdi>
+          {values.map((value, place) => (
+            <Fragment key={value}>
+              {place > 0 && ' or '}
+              <bdi>{value}</bdi>
+            </Fragment>
+          ))}
         </Fragment>
       ))}
       .{' '}
       <a href={hrefOf({ ...address, filters: {} })}>
-        Remove {values.length === 1 ? 'the filter' : 'all filters'}
+        Remove {chosen.flat().length === 1 ? 'the filter' : 'all filters'}
       </a>
     </p>
   );

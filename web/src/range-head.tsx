@@ -4,12 +4,13 @@ import {
   type Address,
   FILTERS,
   type Filter,
-  type Filters,
   go,
   hrefOf,
+  isChosen,
   RANGES,
   type RangeName,
   rangeOf,
+  toggled,
 } from './address.js';
 import { read, useAnswer } from './client.js';
 import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
@@ -154,7 +155,7 @@ interface AddFilterProps extends Pick<RangeHeadProps, 'address' | 'last' | 'sess
   readonly without: Filter | undefined;
 }
 
-/** Adds a filter: first the member is chosen, then one of its values. */
+/** Adds filters: first the member is chosen, then some of its values. */
 function AddFilter({ address, last, session, without }: AddFilterProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [filter, setFilter] = useState<Filter>();
@@ -175,10 +176,8 @@ function AddFilter({ address, last, session, without }: AddFilterProps) {
             filter={filter}
             address={address}
             last={last}
-            choose={(value) => {
-              closeMenu(menu.current);
-              go({ ...address, filters: { ...address.filters, [filter]: value } });
-            }}
+            toggle={(value) => go(toggled(address, filter, value))}
+            close={() => closeMenu(menu.current)}
           />
         )}
       </div>
@@ -190,10 +189,12 @@ interface ValuesProps {
   readonly filter: Filter;
   readonly address: Address;
   readonly last: Day;
-  readonly choose: (value: string) => void;
+  readonly toggle: (value: string) => void;
+  readonly close: () => void;
 }
 
-function Values({ filter, address, last, choose }: ValuesProps) {
+/** The values of a filter. A press adds or removes one; Enter does it with the first, and closes the menu. */
+function Values({ filter, address, last, toggle, close }: ValuesProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -225,7 +226,9 @@ function Values({ filter, address, last, choose }: ValuesProps) {
     const isAsked = found.length === 0 && answer.meta.has_more && text !== '';
     const [first] = isAsked ? ((await read(pathOf(text))) as Summary).data : [];
     const value = found[0] ?? (first?.group_key || text);
-    if (value !== '') choose(value);
+    if (value === '') return;
+    close();
+    toggle(value);
   };
   return (
     // The list below shows the error.
@@ -240,7 +243,13 @@ function Values({ filter, address, last, choose }: ValuesProps) {
       />
       <div class="values">
         {found.map((value) => (
-          <button key={value} type="button" title={value} onClick={() => choose(value)}>
+          <button
+            key={value}
+            type="button"
+            title={value}
+            aria-pressed={isChosen(address, filter, value)}
+            onClick={() => toggle(value)}
+          >
             <bdi>{nameOf(filter, value)}</bdi>
           </button>
         ))}
@@ -257,20 +266,16 @@ function Values({ filter, address, last, choose }: ValuesProps) {
 }
 
 function Chips({ address }: { address: Address }) {
-  const present = FILTERS.filter((name) => address.filters[name] !== undefined);
+  const present = FILTERS.flatMap((name) => (address.filters[name] ?? []).map((value) => ({ name, value })));
   if (present.length === 0) return null;
-  const without = (name: Filter): Filters => {
-    const { [name]: _, ...others } = address.filters;
-    return others;
-  };
   return (
     <div class="chips">
-      {present.map((name) => (
-        <span key={name} class="chip" title={address.filters[name]}>
-          {FILTER_NAMES[name]}: <bdi>{nameOf(name, address.filters[name] ?? '')}</bdi>
+      {present.map(({ name, value }) => (
+        <span key={`${name} ${value}`} class="chip" title={value}>
+          {FILTER_NAMES[name]}: <bdi>{nameOf(name, value)}</bdi>
           <a
-            href={hrefOf({ ...address, filters: without(name) })}
-            aria-label={`Remove the filter ${FILTER_NAMES[name]}`}
+            href={hrefOf(toggled(address, name, value))}
+            aria-label={`Remove the filter ${FILTER_NAMES[name]}: ${nameOf(name, value)}`}
           >
             ×
           </a>

@@ -85,7 +85,7 @@ async function requireSuccess({ stream, response_headers, http_status_code = 200
 /** The type of ClickHouse that goes with a parameter. */
 function typeOf(value: Parameter): string {
   if (value === null) return 'Nullable(String)';
-  if (typeof value === 'object') return 'Date';
+  if (typeof value === 'object') return 'day' in value ? 'Date' : 'Array(String)';
   if (typeof value === 'string') return 'String';
   return Number.isInteger(value) ? 'Int64' : 'Float64';
 }
@@ -194,7 +194,7 @@ export class ClickHouseSession {
   ): Promise<T> {
     const given = Object.entries(parameters).map(([name, value]) => [
       name,
-      typeof value === 'object' && value !== null ? value.day : value,
+      typeof value === 'object' && value !== null && 'day' in value ? value.day : value,
     ]);
     try {
       const answer = await this.client.exec({
