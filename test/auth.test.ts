@@ -269,6 +269,24 @@ describe('JWTs', () => {
       expect((await ask(app, await make({ claims: { role } }))).status).toBe(403);
   });
 
+  test('have the claims that the settings name, and the roles of their groups', async () => {
+    const { app, make } = await jwtWorld('ES256', {
+      DAYBOOK_CLAIM_USER: 'oid',
+      DAYBOOK_CLAIM_ROLE: 'groups',
+      DAYBOOK_GROUP_ROLES: 'daybook-managers=manager,staff=member',
+      DAYBOOK_DEFAULT_ORG: 'acme',
+    });
+    const claims = { sub: undefined, org_id: undefined, role: 'owner', oid: '0b7e' };
+    const asking = async (groups: unknown) => ask(app, await make({ claims: { ...claims, groups } }));
+    expect((await asking(['staff', 'daybook-managers'])).status).toBe(200);
+    expect((await asking(['staff'])).status).toBe(403);
+    expect(await asking(['sales'])).toMatchObject({
+      status: 401,
+      detail:
+        'The JWT is refused, since the claim groups is ["sales"], to which DAYBOOK_GROUP_ROLES gives no role: add one of its values there, or set DAYBOOK_DEFAULT_ROLE.',
+    });
+  });
+
   const refused: [string, Wanted, RegExp][] = [
     ['that has expired', { expires: -61 }, /expired/],
     ['that begins later', { begins: 61 }, /not valid yet: compare the clock/],

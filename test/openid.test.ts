@@ -14,7 +14,7 @@ const PEOPLE: People = {
 };
 
 async function start(changed?: (idToken: string) => string) {
-  const settings = await startProvider(PEOPLE, CALLBACK, undefined, changed);
+  const settings = await startProvider(PEOPLE, CALLBACK, undefined, changed && { changed });
   const world = await World.create(settings);
   return { world, app: buildApp(world), settings };
 }
@@ -25,7 +25,7 @@ async function leave(app: FastifyInstance) {
   return {
     answer,
     address: String(answer.headers.location),
-    cookies: { daybook_login: answer.cookies[0]?.value ?? '' },
+    cookies: { [answer.cookies[0]?.name ?? '']: answer.cookies[0]?.value ?? '' },
   };
 }
 
@@ -106,14 +106,46 @@ describe('a provider', () => {
 describe('the way back', () => {
   test('is of the browser that left: without its cookie the code signs nobody in', async () => {
     const { app } = await start();
-    const { address } = await leave(app);
+    const { address, cookies } = await leave(app);
     const back = await passProvider(address, 'ada', CALLBACK);
+    const [name] = Object.keys(cookies);
     const other = await leave(app);
-    expect(await comeBack(app, back, {})).toMatchObject({ location: 'http://localhost/#sign-in=late' });
-    expect(await comeBack(app, back, other.cookies)).toMatchObject({
+    for (const without of [{}, other.cookies])
+      expect(await comeBack(app, back, without)).toMatchObject({
+        location: 'http://localhost/#sign-in=late',
+        session: undefined,
+      });
+    const renamed = { [name ?? '']: Object.values(other.cookies)[0] ?? '' };
+    expect(await comeBack(app, back, renamed)).toMatchObject({
       location: 'http://localhost/#sign-in=refused',
       session: undefined,
     });
+  });
+
+  test('is its own in each of two tabs, whichever comes back first', async () => {
+    const { app } = await start();
+    const [first, second] = [await leave(app), await leave(app)];
+    const cookies = { ...first.cookies, ...second.cookies };
+    for (const { address } of [second, first]) {
+      const back = await comeBack(app, await passProvider(address, 'ada', CALLBACK), cookies);
+      expect(back).toMatchObject({ location: 'http://localhost/', session: expect.anything() });
+    }
+  });
+
+  test('with a state that is no state of the service is late', async () => {
+    const { app } = await start();
+    for (const query of [
+      '',
+      '?code=a',
+      '?state=',
+      '?state=a;b',
+      '?state=a&state=b',
+      `?state=${'a'.repeat(101)}`,
+    ])
+      expect(await comeBack(app, `${CALLBACK}${query}`, {})).toMatchObject({
+        location: 'http://localhost/#sign-in=late',
+        session: undefined,
+      });
   });
 
   test('is open for ten minutes, and once', async () => {
@@ -150,18 +182,21 @@ describe('the way back', () => {
     const address = String(leaving.headers.location);
     expect(new URL(address).searchParams.get('redirect_uri')).toBe(callback);
     const [login] = leaving.cookies;
-    expect(login).toMatchObject({ name: '__Secure-daybook_login', secure: true });
+    expect(login).toMatchObject({
+      name: expect.stringMatching(/^__Secure-daybook_login_/),
+      secure: true,
+    });
     const back = await app.inject({
       url: new URL(await passProvider(address, 'ada', callback)).href.replace(
         'https://daybook.acme.example',
         '',
       ),
-      cookies: { '__Secure-daybook_login': login?.value ?? '' },
+      cookies: { [login?.name ?? '']: login?.value ?? '' },
       headers: { host: 'evil.example' },
     });
     expect(back.headers.location).toBe('https://daybook.acme.example/');
     expect(back.cookies.map(({ name, secure }) => [name, secure])).toEqual([
-      ['__Secure-daybook_login', true],
+      [login?.name, true],
       ['__Host-daybook_session', true],
     ]);
   });

@@ -4,32 +4,71 @@ import Provider from 'oidc-provider';
 import { onTestFinished } from 'vitest';
 import type { AtEnd } from './world.js';
 
-const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-letters';
+const CLIENT_SECRET = 'a~secret of/more+than:thirty-two%letters';
 
 /** What the provider says of each person, by the name that they give to its form. */
 export type People = Readonly<Record<string, object>>;
+
+/** How a provider differs from others. */
+export interface Likeness {
+  /** The path of its issuer. */
+  readonly path?: string;
+  /** The claims that each scope gives. */
+  readonly claims?: Readonly<Record<string, readonly string[]>>;
+  /** Whether it tells claims in its userinfo alone. */
+  readonly isThin?: boolean;
+  /** The ways in which it takes client secrets. */
+  readonly authMethods?: readonly string[];
+  /** Whether its userinfo answers. */
+  readonly hasUserinfo?: boolean;
+  /** What becomes of an ID token on its way to the service. */
+  readonly changed?: (idToken: string) => string;
+}
 
 /** Starts an OpenID provider on this machine, whose only client is a service, and answers the settings of that service. */
 export async function startProvider(
   people: People,
   redirectUri: string,
   atEnd: AtEnd = onTestFinished,
-  /** What becomes of an ID token on its way to the service. */
-  changed: (idToken: string) => string = (idToken) => idToken,
+  {
+    path = '',
+    claims = { openid: ['sub', 'org_id', 'role'], email: ['email'], profile: ['name'] },
+    isThin = false,
+    authMethods = ['client_secret_basic', 'client_secret_post'],
+    hasUserinfo = true,
+    changed = (idToken) => idToken,
+  }: Likeness = {},
 ): Promise<Record<string, string>> {
-  const server = createServer((request, response) => provider.callback()(request, response));
+  const server = createServer((request, response) => {
+    const { url = '' } = request;
+    if (!url.startsWith(path)) response.writeHead(404).end();
+    else if (url === `${path}/me` && !hasUserinfo) response.writeHead(503).end();
+    // The provider finds its path by the original address, as in Express.
+    else
+      provider.callback()(
+        Object.assign(request, { originalUrl: url, url: url.slice(path.length) }),
+        response,
+      );
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(() => {
     server.closeAllConnections();
     server.close();
   });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   const provider = new Provider(issuer, {
-    clients: [{ client_id: 'daybook', client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: 'daybook',
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: authMethods[0],
+      },
+    ],
+    clientAuthMethods: authMethods,
     cookies: { keys: ['tests'] },
-    // The claims are in the ID token.
-    conformIdTokenClaims: false,
-    claims: { openid: ['sub', 'org_id', 'role'], email: ['email'], profile: ['name'] },
+    conformIdTokenClaims: isThin,
+    claims,
     findAccount: (_: unknown, sub: string) => ({
       accountId: sub,
       claims: () => ({ sub, ...people[sub] }),

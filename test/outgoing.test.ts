@@ -36,6 +36,7 @@ function sandboxesAt(url: string): E2b {
 function providerAt(issuer: string): OpenIdProvider {
   return new OpenIdProvider({
     ...{ issuer, clientId: 'daybook', clientSecret: CLIENT_SECRET, scope: 'openid', toleranceSeconds: 60 },
+    claims: readConfig({}).claims,
   });
 }
 
@@ -144,14 +145,19 @@ test('an OpenID provider that repeats the client secret has it not logged', asyn
     else
       answer
         .writeHead(400)
-        .end(JSON.stringify({ error: 'invalid_grant', error_description: `not with ${CLIENT_SECRET}` }));
+        .end(
+          JSON.stringify({
+            error: 'invalid_grant',
+            error_description: `not with ${CLIENT_SECRET}, ${request.headers.authorization}`,
+          }),
+        );
   });
   const login = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
   const failure: Error = await providerAt(url)
     .finish(new URL('http://127.0.0.1/back?code=c&state=s'), login)
     .then(() => new Error('signed in'))
     .catch((error) => error);
-  expect(failure.message).toMatch(/not with \*\*\*/);
+  expect(failure.message).toMatch(/not with \*\*\*, Basic \*\*\*/);
   expect(failure.stack).not.toContain(CLIENT_SECRET);
   expect(failure.cause).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ROLES } from '../input/role-names.js';
 
-/** The roles of credentials. `ingest` is for machines that only send events. */
-export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
+export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 /** Actions of the API, and the roles that may perform them. */

@@ -1,4 +1,4 @@
-import { ORG_ID } from '../store/organization.js';
+import { ORG_ID } from '../input/name-text.js';
 
 /** A body that was acknowledged. */
 export interface Body {

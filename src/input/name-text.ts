@@ -19,6 +19,13 @@ export const nameText = (max: number) =>
     .regex(...NOT_BLANK)
     .regex(...NO_CONTROLS);
 
+/** The form of an organization's id. */
+export const ORG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export const OrgId = z
+  .string()
+  .regex(ORG_ID, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
+
 /** An e-mail address. */
 export const EmailText = z
   .string()

@@ -10,6 +10,7 @@ import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } fr
 /** The values of all settings. Paths are absolute. */
 export type Config = ReturnType<typeof readConfig>;
 export type JwtConfig = NonNullable<Config['jwt']>;
+export type ClaimsConfig = Parsed['claims'];
 export type OidcConfig = NonNullable<Config['oidc']>;
 export type E2bConfig = NonNullable<Config['e2b']>;
 
@@ -216,18 +217,18 @@ function tlsOf({ cert, key }: Parsed['tls']): { cert: string; key: string } | un
   return { cert: resolve(cert), key: resolve(key) };
 }
 
-function oidcOf({ oidc: { issuer, clientId, clientSecret, scope }, toleranceSeconds }: Parsed) {
+function oidcOf({ oidc: { issuer, clientId, clientSecret, scope }, claims, toleranceSeconds }: Parsed) {
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined)
     throw new UsageError(
       'DAYBOOK_OIDC_ISSUER, DAYBOOK_OIDC_CLIENT_ID and DAYBOOK_OIDC_CLIENT_SECRET go together: set all or none.',
     );
-  return { issuer, clientId, clientSecret, scope, toleranceSeconds };
+  return { issuer, clientId, clientSecret, scope, claims, toleranceSeconds };
 }
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-function jwtOf({ jwt, toleranceSeconds }: Parsed) {
+function jwtOf({ jwt, claims, toleranceSeconds }: Parsed) {
   const { jwks, secret, issuer, audience, algorithms: named } = jwt;
   if (jwks === undefined && secret === undefined) return undefined;
   if (jwks !== undefined && secret !== undefined)
@@ -245,7 +246,7 @@ function jwtOf({ jwt, toleranceSeconds }: Parsed) {
       `DAYBOOK_JWT_ALGORITHMS can't have ${odd}: ${possible.join(', ')} are possible here.`,
     );
   const where = jwks !== undefined && !/^https?:/.test(jwks) ? resolve(jwks) : jwks;
-  return { jwks: where, secret, issuer, audience, algorithms, toleranceSeconds };
+  return { jwks: where, secret, issuer, audience, algorithms, claims, toleranceSeconds };
 }
 
 /**

@@ -3,6 +3,8 @@ import cron from 'node-cron';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { OrgId } from '../input/name-text.js';
+import { ROLES } from '../input/role-names.js';
 import { toBucket, toClickHouse } from './store-address.js';
 import '../input/sentence.js';
 
@@ -38,16 +40,21 @@ const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().
 const path = (byDefault: string) => text.default(byDefault).transform((given) => resolve(given));
 const address = (example: string) =>
   z.url({ protocol: /^https?$/, error: `must be an address such as ${example}` });
-const list = () =>
+/** Texts separated by commas. One that has a comma writes it as `\,`. */
+const list = (byDefault = '') =>
   z
     .string()
-    .default('')
+    .default(byDefault)
     .transform((given) =>
       given
-        .split(',')
-        .map((part) => part.trim())
+        .split(/(?<!\\),/)
+        .map((part) => part.trim().replaceAll('\\,', ','))
         .filter(Boolean),
     );
+
+const role = z.enum(ROLES);
+const GROUP_ROLE = new RegExp(`^(.*\\S)\\s*=\\s*(${ROLES.join('|')})$`);
+const GROUP_ROLES_EXAMPLE = 'daybook-owners=owner,engineering=member';
 
 /** The data of the package that the price list is built on, as its authors publish them. */
 const PRICES_URL =
@@ -257,6 +264,45 @@ export const Settings = z.object({
       'DAYBOOK_JWT_ALGORITHMS',
       list(),
       'signature algorithms that are accepted, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
+    ),
+  }),
+  /** Who somebody is, by the claims of a JWT or of an OpenID provider. */
+  claims: z.object({
+    user: setting(
+      'DAYBOOK_CLAIM_USER',
+      text.default('sub'),
+      'claim of [JWTs](api.md#jwts) and [sign-ins](openid-connect.md) that has the user id, as in events; `a.b` is the member `b` of the claim `a`',
+    ),
+    org: setting('DAYBOOK_CLAIM_ORG', text.default('org_id'), 'claim that has the organization'),
+    role: setting(
+      'DAYBOOK_CLAIM_ROLE',
+      list('role'),
+      'claims that have the role, as a text or a list of roles or groups, separated by commas; of several roles the strongest counts',
+    ),
+    groupRoles: setting(
+      'DAYBOOK_GROUP_ROLES',
+      list()
+        .refine(
+          (pairs) => pairs.every((pair) => GROUP_ROLE.test(pair)),
+          `must be groups and their roles (${ROLES.join(', ')}), such as ${GROUP_ROLES_EXAMPLE}`,
+        )
+        .transform((pairs) =>
+          pairs.map((pair) => {
+            const [, group = '', name] = GROUP_ROLE.exec(pair) ?? [];
+            return { group, role: role.parse(name) };
+          }),
+        ),
+      `[roles of groups](openid-connect.md#roles-of-groups), or of other values of \`DAYBOOK_CLAIM_ROLE\`: \`${GROUP_ROLES_EXAMPLE}\` (default: the values are roles)`,
+    ),
+    defaultOrg: setting(
+      'DAYBOOK_DEFAULT_ORG',
+      OrgId.optional(),
+      'organization of people whose claims have none (default: they are refused)',
+    ),
+    defaultRole: setting(
+      'DAYBOOK_DEFAULT_ROLE',
+      role.optional(),
+      'role of people whose claims give none (default: they are refused)',
     ),
   }),
   toleranceSeconds: setting(

@@ -1,6 +1,6 @@
-import type { Configuration } from 'openid-client';
-import { callerOfClaims } from '../api/auth.js';
+import type { ClientAuth, Configuration } from 'openid-client';
 import type { Caller } from '../api/caller.js';
+import { type Claims, callerOfClaims, lackingClaims } from '../api/caller-of-claims.js';
 import { limitedFetch } from '../network/outgoing.js';
 import { faultText } from '../network/provider-text.js';
 import type { OidcConfig } from '../settings/config.js';
@@ -15,6 +15,8 @@ export interface Login {
 /** An OpenID provider at which people sign in: the authorization code flow with PKCE. */
 export class OpenIdProvider {
   private found: Promise<Configuration> | undefined;
+  /** The client secret as it was sent. */
+  private sentSecret: string | undefined;
 
   constructor(private readonly config: OidcConfig) {}
 
@@ -39,20 +41,34 @@ export class OpenIdProvider {
   }
 
   /**
-   * Whom the provider says that the person is, after it has sent the browser to `address`. Throws a ZodError where its ID token
-   * lacks a claim, and says in an error what else is wrong.
+   * Whom the provider says that the person is, after it has sent the browser to `address`: in the ID token, and in its userinfo if the ID
+   * token lacks a claim. Throws a ClaimFault if a claim is missing or wrong, and says in an error what else is wrong.
    */
-  async finish(address: URL, { state, nonce, codeVerifier }: Login): Promise<Caller> {
+  async finish(address: URL, login: Login): Promise<Caller> {
+    const sources = await this.masked(() => this.claimsFor(address, login));
+    return callerOfClaims(this.config.issuer, this.config.claims, ...sources);
+  }
+
+  private async claimsFor(address: URL, { state, nonce, codeVerifier }: Login): Promise<Claims[]> {
     const client = await import('openid-client');
-    const tokens = await this.masked(async () =>
-      client.authorizationCodeGrant(await this.discover(), address, {
-        pkceCodeVerifier: codeVerifier,
-        expectedState: state,
-        expectedNonce: nonce,
-        idTokenExpected: true,
+    const provider = await this.discover();
+    const tokens = await client.authorizationCodeGrant(provider, address, {
+      pkceCodeVerifier: codeVerifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    const idToken = tokens.claims();
+    if (idToken === undefined) return [];
+    const lacking = lackingClaims(idToken, this.config.claims);
+    if (lacking.length === 0 || provider.serverMetadata().userinfo_endpoint === undefined) return [idToken];
+    const userinfo = client.fetchUserInfo(provider, tokens.access_token, idToken.sub);
+    return [
+      idToken,
+      await userinfo.catch((cause) => {
+        throw new Error(`the ID token lacks ${lacking.join(', ')}, and the userinfo failed`, { cause });
       }),
-    );
-    return callerOfClaims(this.config.issuer, tokens.claims());
+    ];
   }
 
   /** Asks the provider. Its answers, which the errors of the library hold, can repeat the client secret, and errors are logged. */
@@ -60,8 +76,23 @@ export class OpenIdProvider {
     try {
       return await ask();
     } catch (error) {
-      throw new Error(faultText(error, [this.config.clientSecret]));
+      throw new Error(faultText(error, [this.config.clientSecret, this.sentSecret]));
     }
+  }
+
+  /**
+   * Sends the client secret in the form if the provider takes it there, since providers read special characters in the header in different
+   * ways. The header is the default of OpenID Connect (Discovery 1.0, 3).
+   */
+  private secretSender({ ClientSecretBasic, ClientSecretPost }: typeof import('openid-client')): ClientAuth {
+    const { clientSecret } = this.config;
+    const [inHeader, inForm] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
+    return (server, client, body, headers) => {
+      const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+      const send = methods.includes('client_secret_post') ? inForm : inHeader;
+      send(server, client, body, headers);
+      this.sentSecret = headers.get('authorization')?.replace('Basic ', '');
+    };
   }
 
   /** What the provider says of itself. A failure is asked again by the next login. */
@@ -72,7 +103,7 @@ export class OpenIdProvider {
       [clockTolerance]: toleranceSeconds,
     });
     this.found ??= import('openid-client').then((client) =>
-      client.discovery(new URL(issuer), clientId, metadata(client), undefined, {
+      client.discovery(new URL(issuer), clientId, metadata(client), this.secretSender(client), {
         execute: [
           // Checks the signature of ID tokens, as if they had not come from the provider itself.
           client.enableNonRepudiationChecks,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOfHash, hashOf } from '../api/api-keys.js';
 import { requireAction } from '../api/auth.js';
+import { ClaimFault } from '../api/caller-of-claims.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import type { ApiDeps } from '../api/route-family.js';
@@ -20,21 +21,17 @@ const Credential = z.union([
 ]);
 
 const Login = z.strictObject({ state: z.string(), nonce: z.string(), codeVerifier: z.string() });
+/** The form of states, as the library makes them. */
+const State = z.string().regex(/^[\w-]{1,100}$/);
 const LOGIN_COOKIE = 'daybook_login';
 /** Where the provider sends the browser back to, below the address of the service. */
 const CALLBACK = 'sign-in/callback';
 
-/** Says which claims of an ID token are missing or wrong. */
-function claimsSentence({ issues }: z.ZodError): string {
-  const claims = [...new Set(issues.map(({ path }) => path.join('.')))];
-  return `its ID token has no valid ${claims.join(', ')}: add them there, or name their scopes in DAYBOOK_OIDC_SCOPE`;
-}
-
-/** The cookie of a browser that is on its way to the provider and back: only the way back gets it. */
-function loginCookie(base: URL): { name: string; path: string; secure: boolean } {
+/** The cookie of a browser's tab that is on its way to the provider and back with a state: only the way back gets it. */
+function loginCookie(base: URL, state: string): { name: string; path: string; secure: boolean } {
   const { pathname: path } = new URL(CALLBACK, base);
   return {
-    name: cookieName(LOGIN_COOKIE, { protocol: base.protocol, pathname: path }),
+    name: cookieName(`${LOGIN_COOKIE}_${state}`, { protocol: base.protocol, pathname: path }),
     path,
     secure: base.protocol === 'https:',
   };
@@ -90,7 +87,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
       const { address, login } = await provider.begin(new URL(CALLBACK, base).href);
       const { text, endsAt } = tickets.issue('login', login);
       // The provider's redirect comes from another site, and a strict cookie would stay behind.
-      const { name, ...options } = loginCookie(base);
+      const { name, ...options } = loginCookie(base, login.state);
       reply.setCookie(name, text, {
         ...options,
         httpOnly: true,
@@ -106,10 +103,12 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
 
   app.get(
     `/${CALLBACK}`,
-    { schema: { hide: true, querystring: z.looseObject({}) } },
+    { schema: { hide: true, querystring: z.looseObject({ state: z.unknown().optional() }) } },
     async (request, reply) => {
       const base = baseOf(config, request);
-      const { name, ...options } = loginCookie(base);
+      // A state that no cookie can be named after is none of ours.
+      const { data: state = '' } = State.safeParse(request.query.state);
+      const { name, ...options } = loginCookie(base, state);
       const login = await tickets.open('login', request.cookies[name] ?? '', Login);
       reply.clearCookie(name, options);
       const late = () => reply.redirect(new URL('#sign-in=late', base).href);
@@ -127,9 +126,9 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         sessions.start({ caller }, request, reply);
         return reply.redirect(base.href);
       } catch (error) {
-        const isUnnamed = error instanceof z.ZodError;
+        const isUnnamed = error instanceof ClaimFault;
         request.log.warn(
-          `${of} did not sign a person in: ${isUnnamed ? claimsSentence(error) : messageOf(error)}.`,
+          `${of} did not sign a person in${isUnnamed ? ', since ' : ': '}${messageOf(error)}.`,
         );
         return reply.redirect(new URL(isUnnamed ? '#sign-in=claims' : '#sign-in=refused', base).href);
       }

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
+import { ORG_ID } from '../input/name-text.js';
 import { quote, readSql } from './sql-text.js';
 import type { Store } from './store.js';
-
-/** The form of an organization's id. */
-export const ORG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Makes an organization unless it is there. Throws a UsageError for an id that none can have. */
 export async function requireOrganization(store: Store, orgId: string, now: number): Promise<void> {

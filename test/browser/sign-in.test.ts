@@ -198,7 +198,7 @@ test.runIf(hasBrowser)('a browser is signed in by an OpenID provider', async () 
     settings: { ...provider, DAYBOOK_PORT: String(port) },
   });
   for (const [login, shown] of [
-    ['eve', 'doesn’t say which organization and role you have'],
+    ['eve', 'claims give you no organization or role'],
     ['ada', 'Overview'],
   ] as const) {
     const page = await site.open();

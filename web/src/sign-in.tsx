@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   late: 'Signing in took too long, or was done in another window: try again.',
   refused: 'The sign-in provider didn’t confirm who you are: try again.',
   claims:
-    'The sign-in provider doesn’t say which organization and role you have: ask your administrator to add the claims org_id and role.',
+    'The sign-in provider’s claims give you no organization or role: ask your administrator, who finds the claim in the log of the service.',
 };
 
 /** The form for signing in. */
