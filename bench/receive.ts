@@ -16,7 +16,7 @@ export async function receive(
         inbox.receive(Readable.from([text()]), {
           requestId: `req_${ulid(Date.now())}`,
           orgId,
-          onlyUser: null,
+          onlyUsers: null,
           encoding: 'identity',
           isArray: false,
           keepsText: true,

@@ -64,6 +64,7 @@ const COMMANDS: Readonly<
   agent: () => import('./command/agent.js'),
   computers: () => import('./command/computers.js'),
   lake: () => import('./command/lake.js'),
+  people: () => import('./command/people.js'),
   organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ANSWERS } from '../src/api/answer-names.js';
 import { report } from '../src/api/answer-rows.js';
-import type { Day } from '../src/day.js';
+import { type Day, dayOf } from '../src/day.js';
+import { replacePeople } from '../src/people/people-change.js';
+import { peopleLines, withLines } from '../src/people/people-file.js';
+import type { Person } from '../src/store/state/person.js';
 import type { World } from './world.js';
 
 /**
@@ -12,6 +15,7 @@ import type { World } from './world.js';
  *   README.md                            the idea that must hold, in one sentence
  *   events.ndjson                        canonical events; events.<org>.ndjson for one of several organizations
  *   late.ndjson                          events that arrive after the first build
+ *   people.csv                           who the users are, as "daybook people import" reads it; people-late.csv after the first build
  *   rate-card.json                       its own rate card, instead of test/golden/rate-card.json, which lists the models of
  *                                        all others; cases whose cards are the same are played together
  *   before.<answer>.<days>[.<org>].json  the rows of an answer after the first build
@@ -32,6 +36,7 @@ export const PRICES = join(GOLDEN, 'prices.json');
 export const NOW = Date.parse('2026-06-10T12:00:00.000Z');
 
 export const EVENTS = /^(events|late)(?:\.([a-z]+))?\.ndjson$/;
+export const PEOPLE = /^people(-late)?\.csv$/;
 export const EXPECTATION =
   /^(before|expect)\.([a-z_-]+)\.(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?(?:\.([a-z]+))?\.json$/;
 
@@ -132,6 +137,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const PEOPLE_FILES = { events: 'people.csv', late: 'people-late.csv' } as const;
+
+/** Makes the people of a file count. */
+export async function importPeople(world: World, orgId: string, path: string): Promise<void> {
+  const lines = peopleLines(readFileSync(path, 'utf8'), path);
+  const make = (before: readonly Person[]) =>
+    withLines(before, lines, { today: dayOf(world.now), replaces: false });
+  await replacePeople(world.store, orgId, make, { author: 'owner' }, world.now);
+}
+
 /** Plays cases up to the end, and answers what the store said to each question: by case and file. */
 export async function play(world: World, together: readonly Case[]): Promise<Map<string, unknown>> {
   world.now = NOW;
@@ -139,7 +154,7 @@ export async function play(world: World, together: readonly Case[]): Promise<Map
   for (const [kind, when] of [
     ['events', 'before'],
     ['late', 'expect'],
-  ]) {
+  ] as const) {
     const sent = together.flatMap(({ name, files }) =>
       files.flatMap((file) => {
         const [, of, org] = EVENTS.exec(file) ?? [];
@@ -147,6 +162,8 @@ export async function play(world: World, together: readonly Case[]): Promise<Map
       }),
     );
     await world.settle(sent);
+    for (const { name } of together.filter(({ files }) => files.includes(PEOPLE_FILES[kind])))
+      await importPeople(world, name, join(GOLDEN, name, PEOPLE_FILES[kind]));
     await world.build();
     for (const one of together) {
       for (const question of questionsOf(one))

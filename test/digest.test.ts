@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { build } from '../src/aggregate/build-days.js';
 import type { Day } from '../src/day.js';
+import { replacePeople } from '../src/people/people-change.js';
 import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/day-builder.js';
 import { rowText } from '../src/store/row-digest.js';
 import type { Row } from '../src/store/store.js';
@@ -88,6 +89,13 @@ describe('a digest', () => {
         }),
         event('user_message', '2026-06-08', user, { channel: 'otlp_log', is_installation: true }),
       ]),
+    );
+    await replacePeople(
+      world.store,
+      'acme',
+      () => [{ userId: 'it', name: '', emails: [], aliases: ["it's", '日本'], memberships: [] }],
+      { author: 'root' },
+      world.now,
     );
     await world.build();
     const stored = await digestsOf(world);

@@ -216,7 +216,7 @@ describe('POST /api/v1/events', () => {
     const receiving = world.inbox.receive(Readable.from([Buffer.from(lines(['{', event('1')]))]), {
       requestId: 'gone',
       orgId,
-      onlyUser: null,
+      onlyUsers: null,
       encoding: 'identity',
       isArray: false,
       keepsText: true,

@@ -217,6 +217,9 @@ function expectedOf(
     return 400;
   // They choose among groups, as their descriptions say.
   if (['search', 'group_keys'].some((name) => values.has(name)) && !values.has('group_by')) return 400;
+  // Which texts are cursors of totals says no schema.
+  if (values.has('cursor') && ['/summary', '/costs'].some((end) => operation.path.endsWith(end)))
+    return undefined;
   // Nothing has this id.
   if (values.has('startAfter')) return 400;
   // A member sees only its own user's numbers.

@@ -1,6 +1,16 @@
 import { relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cases, EVENTS, EXPECTATION, expectedOf, GOLDEN, likeExpected, play, questionsOf } from './cases.js';
+import {
+  cases,
+  EVENTS,
+  EXPECTATION,
+  expectedOf,
+  GOLDEN,
+  likeExpected,
+  PEOPLE,
+  play,
+  questionsOf,
+} from './cases.js';
 import { STORES } from './stores.js';
 import { undoing } from './world.js';
 
@@ -8,7 +18,8 @@ test('every file in the folder of a case has a meaning', () => {
   for (const { name, files } of cases) {
     const known = files.filter(
       (file) =>
-        file === 'README.md' || file === 'rate-card.json' || EVENTS.test(file) || EXPECTATION.test(file),
+        ['README.md', 'rate-card.json'].includes(file) ||
+        [EVENTS, EXPECTATION, PEOPLE].some((form) => form.test(file)),
     );
     expect(files, name).toEqual(known);
     expect(known, name).toContain('README.md');

@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/api', 'src/lake'],
   ['src/computers', 'src/ingest', 'src/page', 'src/readiness'],
   ['src/backup', 'src/hooks', 'src/otlp', 'src/sql'],
-  ['src/collect', 'src/controls', 'src/mcp'],
+  ['src/collect', 'src/controls', 'src/mcp', 'src/people'],
   ['src/aggregate', 'src/sign-in'],
   ['src/socket'],
   ['src/service'],

@@ -143,14 +143,12 @@ test('an OpenID provider that repeats the client secret has it not logged', asyn
     if (request.url === '/.well-known/openid-configuration')
       answer.end(JSON.stringify({ issuer: url, token_endpoint: `${url}/token`, jwks_uri: `${url}/keys` }));
     else
-      answer
-        .writeHead(400)
-        .end(
-          JSON.stringify({
-            error: 'invalid_grant',
-            error_description: `not with ${CLIENT_SECRET}, ${request.headers.authorization}`,
-          }),
-        );
+      answer.writeHead(400).end(
+        JSON.stringify({
+          error: 'invalid_grant',
+          error_description: `not with ${CLIENT_SECRET}, ${request.headers.authorization}`,
+        }),
+      );
   });
   const login = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
   const failure: Error = await providerAt(url)

@@ -114,7 +114,7 @@ describe('readiness reports', () => {
     );
     const even = await idsOf('initech', `?repoId=${repoIdOf('github.com/acme/even')}`);
     expect(even.sort()).toEqual(sent.filter((_, index) => index % 2 === 0).sort());
-    const both = ['even', 'odd'].map((name) => `repoId=${repoIdOf(`git@github.com:acme/${name}.git`)}`);
+    const both = ['even', 'odd'].map((name) => `repoId=${repoIdOf(`github.com/acme/${name}`)}`);
     expect((await idsOf('initech', `?limit=25&${both.join('&')}`)).sort()).toEqual([...sent].sort());
     expect(await idsOf('initech', `?repoId=repo_${'0'.repeat(16)}`)).toEqual([]);
   });

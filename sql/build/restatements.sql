@@ -1,5 +1,5 @@
 -- One row is one table of a due day whose rows differ from the day's previous build. The reason names what has changed of
--- everything that the table depends on: the definitions, the events, for some tables the rate card or the language table.
+-- everything that the table depends on: the definitions, the events, whose they are, for some tables the rate card or the language table.
 -- If several have changed, it names all of them, because the rows don't show which one made the difference.
 -- Reads digests, day_inputs and touches as the last builds left them, and fresh_digests and fresh_touches.
 -- Grain: (org_id, day, table_name).
@@ -37,6 +37,22 @@ newest_arrival AS (
     org_id,
     day
 ),
+-- Days on which events count for other users since the people changed, and those in whose windows such a day is.
+renamed_day AS (
+  SELECT
+    day_inputs.org_id AS org_id,
+    day_inputs.day AS day,
+    max(CASE WHEN renamed_days.day = day_inputs.day THEN 1 ELSE 0 END) AS is_own
+  FROM day_inputs
+  JOIN renamed_days
+    ON renamed_days.org_id = day_inputs.org_id
+  WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM due)
+    AND renamed_days.day BETWEEN day_inputs.day - 29 AND day_inputs.day
+    AND renamed_days.revision > coalesce(day_inputs.people_revision, 0)
+  GROUP BY
+    day_inputs.org_id,
+    day_inputs.day
+),
 -- Days that events have changed since: events of the day itself, of a day in its windows, or events that moved the start of a
 -- session or changed what counts. A start can also move because the definition of a session has changed; then that is the reason.
 late_arrival AS (
@@ -60,6 +76,7 @@ late_arrival AS (
   FROM day_inputs
   WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM touches UNION ALL SELECT org_id, day FROM fresh_touches)
     AND day_inputs.definitions IN (SELECT definitions FROM present)
+    AND (day_inputs.org_id, day_inputs.day) NOT IN (SELECT org_id, day FROM renamed_day)
 ),
 late_day AS (
   SELECT
@@ -90,6 +107,10 @@ caused AS (
       ELSE ''
     END)
       || (CASE
+        WHEN renamed_day.is_own = 1 OR renamed_day.is_own = 0 AND restated.table_name = 'activity' THEN ', identity'
+        ELSE ''
+      END)
+      || (CASE
         WHEN restated.table_name IN ('session_models', 'user_models', 'user_agents', 'users', 'quality') AND day_inputs.rate_card <> present.rate_card
           THEN ', rate card'
         ELSE ''
@@ -108,6 +129,9 @@ caused AS (
   LEFT JOIN late_day
     ON late_day.org_id = restated.org_id
     AND late_day.day = restated.day
+  LEFT JOIN renamed_day
+    ON renamed_day.org_id = restated.org_id
+    AND renamed_day.day = restated.day
 )
 SELECT
   CAST(org_id AS VARCHAR) AS org_id,

@@ -7,7 +7,7 @@ CREATE TABLE restatements (
   old_digest  VARCHAR NOT NULL,
   new_digest  VARCHAR NOT NULL,
   built_at    TIMESTAMP(3) NOT NULL,  -- of the build that changed it
-  reason      VARCHAR NOT NULL        -- late events, rate card, language table, definition, or several of these with commas between
+  reason      VARCHAR NOT NULL        -- late events, identity (events count for other users), rate card, language table, definition, or several of these with commas between
 --clickhouse , build BIGINT NOT NULL
 )
 --clickhouse ENGINE = MergeTree ORDER BY (org_id, day, built_at, table_name)

@@ -1,7 +1,7 @@
 -- One row is one model without a known price in one group on one built day, with what the group's tokens cost on that day; or the group
 -- alone if all of its tokens have a price.
 --
--- Filters and groups are those of the summary: every event has a user, an agent, a client and a repository, so these choose events. A model
+-- Filters and groups are those of the summary: users, agents, clients, repositories, teams and cost centres choose events. A model
 -- chooses its own tokens; a tool and an MCP server choose the sessions in which they are called on that day.
 --
 -- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql. cost_terms has what a dollar of

@@ -17,7 +17,7 @@ compared AS (
 )
 SELECT
   CAST(compared.user_id AS VARCHAR) AS user_id,
-  CAST(user_emails.user_email AS VARCHAR) AS user_email,
+  CAST(known_emails.user_email AS VARCHAR) AS user_email,
   CAST(compared.day AS DATE) AS day,
   CAST(compared.agent AS VARCHAR) AS agent,
   CAST(compared.events AS BIGINT) AS events,
@@ -29,7 +29,7 @@ SELECT
     + CASE WHEN compared.turn_difference_ratio > 0.01 THEN 1 ELSE 0 END AS BIGINT
   ) AS disagreements
 FROM compared
-LEFT JOIN user_emails
-  ON user_emails.org_id = $org_id
-  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
-  AND user_emails.user_id = compared.user_id
+LEFT JOIN known_emails
+  ON known_emails.org_id = $org_id
+  AND known_emails.user_id BETWEEN $first_user_id AND $last_user_id
+  AND known_emails.user_id = compared.user_id

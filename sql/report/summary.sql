@@ -1,7 +1,7 @@
 -- One row is one group in one day, week or month of the range, or in all of it: the totals of its built days.
 --
--- Filters and groups: every event has a user, an agent, a client and a repository, so these choose events. A model chooses its own tokens
--- and cost; a tool and an MCP server choose their own calls, those that match both. For every other member they choose the sessions in
+-- Filters and groups: every event has a user, an agent, a client and a repository, and its user has a team and a cost centre on its day, so
+-- these choose events. A model chooses its own tokens and cost; a tool and an MCP server choose their own calls, those that match both. For every other member they choose the sessions in
 -- which the model or such a call occurs on that day. A row of a group has the numbers that a filter by its key gives.
 -- What is counted once, though several agents, clients or repositories have a part in it, counts for the last of them by name: a session,
 -- file, commit or pull request (session_parts).

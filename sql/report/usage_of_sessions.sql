@@ -1,8 +1,9 @@
--- One row is one model that was used in one part of a chosen session on one day. It has all filters and groups.
+-- One row is one model that was used in one part of a chosen session on one day. It has all filters and groups. belongs_to is
+-- belongs_to.sql.
 -- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit, group_key).
 SELECT
   session_models.day AS day,
-  group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, chosen_session.found_by) AS group_key,
+  group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, team.name, cost_center.name, chosen_session.found_by) AS group_key,
   session_models.model_id AS model_id,
   session_models.speed AS speed,
   session_models.service_tier AS service_tier,
@@ -24,12 +25,24 @@ JOIN chosen_session
   ON chosen_session.day = session_models.day
   AND chosen_session.user_id = session_models.user_id
   AND chosen_session.session_id = session_models.session_id
+LEFT JOIN belongs_to AS team
+  ON team.kind = 'team'
+  AND team.user_id = session_models.user_id
+  AND team.first_day <= session_models.day
+  AND team.last_day >= session_models.day
+LEFT JOIN belongs_to AS cost_center
+  ON cost_center.kind = 'cost_center'
+  AND cost_center.user_id = session_models.user_id
+  AND cost_center.first_day <= session_models.day
+  AND cost_center.last_day >= session_models.day
 WHERE session_models.org_id = $org_id
   AND session_models.day BETWEEN $earliest AND $to
   AND ($user_id IS NULL OR session_models.user_id IN $user_id)
   AND ($agent IS NULL OR session_models.agent IN $agent)
   AND ($client IS NULL OR session_models.client IN $client)
   AND ($repo IS NULL OR session_models.repo IN $repo)
+  AND ($team IS NULL OR coalesce(team.name, '') IN $team)
+  AND ($cost_center IS NULL OR coalesce(cost_center.name, '') IN $cost_center)
   AND ($model IS NULL OR session_models.model_id IN $model)
   AND chosen_session.found_by = CASE $group_by
     WHEN 'model' THEN session_models.model_id

@@ -2,12 +2,12 @@
 -- Grain: (user_id, day).
 SELECT
   users.*,
-  user_emails.user_email AS user_email
+  known_emails.user_email AS user_email
 FROM users
-LEFT JOIN user_emails
-  ON user_emails.org_id = $org_id
-  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
-  AND user_emails.user_id = users.user_id
+LEFT JOIN known_emails
+  ON known_emails.org_id = $org_id
+  AND known_emails.user_id BETWEEN $first_user_id AND $last_user_id
+  AND known_emails.user_id = users.user_id
 WHERE users.org_id = $org_id
   AND users.day BETWEEN $from AND $to
   AND users.user_id BETWEEN $first_user_id AND $last_user_id

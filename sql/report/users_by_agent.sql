@@ -2,12 +2,12 @@
 -- Grain: (user_id, day, agent).
 SELECT
   user_agents.*,
-  user_emails.user_email AS user_email
+  known_emails.user_email AS user_email
 FROM user_agents
-LEFT JOIN user_emails
-  ON user_emails.org_id = $org_id
-  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
-  AND user_emails.user_id = user_agents.user_id
+LEFT JOIN known_emails
+  ON known_emails.org_id = $org_id
+  AND known_emails.user_id BETWEEN $first_user_id AND $last_user_id
+  AND known_emails.user_id = user_agents.user_id
 WHERE user_agents.org_id = $org_id
   AND user_agents.day BETWEEN $from AND $to
   AND user_agents.user_id BETWEEN $first_user_id AND $last_user_id

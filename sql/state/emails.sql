@@ -3,5 +3,5 @@
 -- Grain: ().
 SELECT
   CAST(checksum(concat(text_field(user_id), ',', text_field(user_email))) AS VARCHAR) AS checksum
-FROM user_emails
+FROM known_emails
 WHERE org_id = $org_id

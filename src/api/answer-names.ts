@@ -24,6 +24,8 @@ const TOTALS_GROUPS = [
   'agent',
   'repo',
   'client',
+  'team',
+  'cost_center',
   'tool',
   'mcp_server',
 ] as const;

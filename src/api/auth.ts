@@ -12,6 +12,7 @@ import { UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
 import { limitedFetch } from '../network/outgoing.js';
 import type { JwtConfig } from '../settings/config.js';
+import { userOf } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';
 import type { Caller } from './caller.js';
@@ -34,8 +35,17 @@ export class Authenticator {
     if (jwt !== undefined) this.jwtKey = keyOf(jwt);
   }
 
-  /** The sender of a request, from its Authorization header or its browser's session. Throws 401 without a valid credential. */
+  /**
+   * The sender of a request, from its Authorization header or its browser's session. A credential of a person's alias is the person's. Throws
+   * 401 without a valid credential.
+   */
   async identify(request: FastifyRequest): Promise<Caller> {
+    const caller = await this.ofRequest(request);
+    if (caller.userId === null) return caller;
+    return { ...caller, userId: await userOf(this.store, caller.orgId, caller.userId) };
+  }
+
+  private async ofRequest(request: FastifyRequest): Promise<Caller> {
     const token = tokenOf(request);
     const signedIn = token === undefined ? await this.sessions.find(request) : undefined;
     if (signedIn !== undefined) return signedIn;

@@ -179,6 +179,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       { name: 'sql', description: 'SQL on events and day tables, for managers and owners.' },
       { name: 'events', description: 'Events of agents.' },
       { name: 'keys', description: 'API keys and browser sessions, for owners.' },
+      { name: 'people', description: 'Who the users are: their names, teams and cost centres.' },
       { name: 'controls', description: "Settings that an organization's owner controls, and their changes." },
       { name: 'readiness', description: 'How ready repositories are for coding agents.' },
       { name: 'computers', description: 'Machines that agents work on, and files for them.' },

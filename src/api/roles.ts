@@ -12,6 +12,8 @@ export const ACTIONS = {
   'run SQL': ['owner', 'manager'],
   'read enterprise controls': ['owner', 'manager'],
   'change enterprise controls': ['owner'],
+  'read people': ['owner', 'manager'],
+  'change people': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
+import type { Kind } from '../store/state/person.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
@@ -73,6 +74,12 @@ export const Filters = {
     'desktop-app',
     'terminal-ui',
   ),
+  team: filter(
+    'only events of people who belonged to these teams on the day; (none) for events of others',
+    'Compilers',
+    'Web',
+  ),
+  cost_center: filter('the same for cost centres; (none) for events of people without one', '4711', '4712'),
   tool: filter('only calls of these tools; for all else the sessions with one', 'Edit', 'Write'),
   mcp_server: filter(
     'only calls of tools of these MCP servers; for all else the sessions with one',
@@ -233,6 +240,7 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
   const hasSessions = answer === 'costs' ? hasCall : hasModel || hasCall;
   return {
     token_price: 'token_price',
+    belongs_to: 'belongs_to',
     ...(hasSessions ? { chosen_session: 'chosen_session' } : {}),
     ...(answer === 'costs' ? {} : { work: `work_of_${hasSessions ? 'sessions' : 'parts'}` }),
     usage: `usage_of_${hasCall ? 'sessions' : 'parts'}`,
@@ -243,7 +251,8 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
 export function parametersOf(asked: Asked): Parameters {
   const { groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
-  const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
+  const { user_id, model, agent, repo, client, team, cost_center, tool, mcp_server } = totals;
+  const asks = (kind: Kind) => (groupBy === kind || totals[kind] !== undefined ? kind : '');
   const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
@@ -262,6 +271,10 @@ export function parametersOf(asked: Asked): Parameters {
     agent: named(agent),
     repo: named(repo),
     client: named(client),
+    team: named(team),
+    cost_center: named(cost_center),
+    team_kind: asks('team'),
+    cost_center_kind: asks('cost_center'),
     tool: tool ?? null,
     mcp_server: mcp_server ?? null,
     wanted_keys: listOf(totals.group_keys),

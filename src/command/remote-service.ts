@@ -76,7 +76,7 @@ export class RemoteService {
     parameters: Readonly<Record<string, string | readonly string[] | undefined>> = {},
   ): Promise<T> {
     const given = Object.entries(parameters).flatMap(([name, values = []]) =>
-      [values].flat().map((value) => [name, value]),
+      [values].flat().map((value): [string, string] => [name, value]),
     );
     const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
     return this.shaped(shape, this.bodyOf(await this.once('GET', `${path}${query}`)));

@@ -20,6 +20,8 @@ export interface TotalsOptions {
   readonly agent?: readonly string[];
   readonly repo?: readonly string[];
   readonly client?: readonly string[];
+  readonly team?: readonly string[];
+  readonly costCenter?: readonly string[];
   readonly tool?: readonly string[];
   readonly mcpServer?: readonly string[];
 }
@@ -35,13 +37,15 @@ export function withTotals(command: Command): Command {
     .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
     .option(
       '--user <user>',
-      'only this user; repeat it for any of several (summary, costs; likewise the next six)',
+      'only this user; repeat it for any of several (summary, costs; likewise the next eight)',
       several,
     )
     .option('--model <model>', 'only this model', several)
     .option('--agent <agent>', 'only this agent', several)
     .option('--repo <repo>', 'only this repository, in any spelling of its address', several)
     .option('--client <client>', 'only this client', several)
+    .option('--team <team>', 'only people who belonged to this team on the day', several)
+    .option('--cost-center <name>', 'only people who belonged to this cost centre on the day', several)
     .option('--tool <tool>', 'only this tool', several)
     .option('--mcp-server <server>', 'only this MCP server', several);
 }
@@ -64,9 +68,10 @@ export async function askedTotals(
   options: TotalsOptions,
 ): Promise<Totals | undefined> {
   const { interval, sort, compare, search, groupKeys: group_keys } = options;
-  const { user: user_id, model, agent, repo, client, tool } = options;
+  const { user: user_id, model, agent, repo, client, team, tool } = options;
+  const { costCenter: cost_center, mcpServer: mcp_server } = options;
   const ofSummary = { interval, sort, compare, search, group_keys };
-  const filters = { user_id, model, agent, repo, client, tool, mcp_server: options.mcpServer };
+  const filters = { user_id, model, agent, repo, client, team, cost_center, tool, mcp_server };
   const isGiven = (values: object) => Object.values(values).some((value) => value !== undefined);
   if (!isTotals(answer)) {
     if (isGiven({ ...ofSummary, ...filters, limit: options.limit }))

@@ -4,7 +4,8 @@ import { ApiError } from '../api/errors.js';
 import { NO_CONTROLS, nameText, Uuid } from '../input/name-text.js';
 import { hasCredentials, withoutCredentials } from '../network/url-credentials.js';
 import { Queue } from '../store/queue.js';
-import type { Row, Store } from '../store/store.js';
+import { userOf } from '../store/state/person.js';
+import type { Parameters, Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { Steps, stepsFor } from './provisioning-step.js';
 
@@ -224,31 +225,24 @@ export class Computers {
 
   /** The computers of an organization, newest first. */
   async list(orgId: string, hostIds?: readonly string[]): Promise<Computer[]> {
-    const rows = await this.store.select(
-      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ($host_id IS NULL OR host_id IN $host_id)
-        ORDER BY created_at DESC, computer_id DESC`,
+    return this.read(
+      'org_id = $org_id AND ($host_id IS NULL OR host_id IN $host_id) ORDER BY created_at DESC, computer_id DESC',
       { org_id: orgId, host_id: hostIds ?? null },
     );
-    return rows.map(toComputer);
   }
 
   /** A computer of an organization, by its id or its name; undefined when it has none. */
   async find(orgId: string, by: { id: string } | { name: string }): Promise<Computer | undefined> {
     const [column, value] = 'id' in by ? ['computer_id', by.id] : ['name', by.name];
-    const [row] = await this.store.select(
-      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ${column} = $value`,
-      { org_id: orgId, value },
-    );
-    return row === undefined ? undefined : toComputer(row);
+    const [found] = await this.read(`org_id = $org_id AND ${column} = $value`, { org_id: orgId, value });
+    return found;
   }
 
   /** The computer that has this agent token; undefined if none has. */
   async findByToken(token: string): Promise<Computer | undefined> {
     if (!/^dba_[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
-    const [row] = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE token_hash = $hash`, {
-      hash: hash('sha256', token),
-    });
-    return row === undefined ? undefined : toComputer(row);
+    const [found] = await this.read('token_hash = $hash', { hash: hash('sha256', token) });
+    return found;
   }
 
   /** Replaces the agent token of a computer, and answers the new one. */
@@ -267,10 +261,18 @@ export class Computers {
 
   /** The computers whose provisioning is under way, of all organizations. */
   async provisioning(): Promise<Computer[]> {
-    const rows = await this.store.select(
-      `SELECT ${COLUMNS} FROM computers WHERE status = 'provisioning' ORDER BY created_at, computer_id`,
+    return this.read("status = 'provisioning' ORDER BY created_at, computer_id");
+  }
+
+  /** The computers that a condition chooses. One of a person's alias is the person's. */
+  private async read(where: string, parameters: Parameters = {}): Promise<Computer[]> {
+    const rows = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE ${where}`, parameters);
+    return Promise.all(
+      rows.map(toComputer).map(async ({ owner: { kind, id }, ...computer }) => ({
+        ...computer,
+        owner: { kind, id: kind === 'human' ? await userOf(this.store, computer.orgId, id) : id },
+      })),
     );
-    return rows.map(toComputer);
   }
 
   /** Changes a computer's current state, and answers the new one; undefined if it is gone. Throws 409 as create does. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
+import { isExpectedBy, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { UsageError } from '../exit.js';
 import { type Author, type Controls, NoRevision, SETTINGS_BYTES, Stale } from './control-revisions.js';
@@ -48,18 +49,6 @@ function cursorOf(revision: number): string {
 function revisionOf(cursor: string): number {
   const position = Buffer.from(cursor, 'base64url').readBigUInt64BE();
   return Number(position < Number.MAX_SAFE_INTEGER ? position : Number.MAX_SAFE_INTEGER);
-}
-
-/** The ETag of a revision, without quotes. It includes the organization, so that it never matches another one's settings. */
-function tagOf(orgId: string, revision: number): string {
-  return `${encodeURIComponent(orgId)}-${revision}`;
-}
-
-/** Whether an If-Match header names a revision: by its ETag, or by its number alone, with or without quotes. */
-function isExpectedBy(header: string | undefined, orgId: string): (revision: number) => boolean {
-  if (header === undefined) return () => true;
-  const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
-  return (revision) => ['*', String(revision), tagOf(orgId, revision)].some((tag) => tags.includes(tag));
 }
 
 function authorOf({ userId, email, credential }: Caller): Author {

@@ -6,14 +6,14 @@ import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { parseJsonBodies } from '../api/json-body.js';
-import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';
 import type { Sender } from '../ingest/inbox.js';
-import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/request-body.js';
+import { FULL, goneOf, type InboxDeps, onlyUsersOf, refusalOfBody } from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
 import { withControlsEscaped } from '../input/json-object.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
+import type { Store } from '../store/store.js';
 import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
 
 /** A text from an agent. Unusual ones are accepted too. */
@@ -114,9 +114,10 @@ const HookPayload = z
 const PAYLOAD_BYTES = 1 << 20;
 
 /** The user of a payload's session. Throws 403 if the caller may not name this user, or if there is none. */
-function userOf({ role, userId }: Caller, wanted: string | undefined): string {
-  const isAnyones = may(role, 'send events of other users');
-  if (wanted !== undefined && wanted !== userId && !isAnyones)
+async function userOf(store: Store, caller: Caller, wanted: string | undefined): Promise<string> {
+  const { role, userId } = caller;
+  const onlyUsers = wanted === undefined ? null : await onlyUsersOf(store, caller);
+  if (wanted !== undefined && onlyUsers?.includes(wanted) === false)
     throw new ApiError(
       403,
       `A credential of role ${role} may send only payloads of its own user_id, ${userId}: this one was not accepted.`,
@@ -138,7 +139,7 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
 }
 
 /** Receives payloads of hooks (docs/hooks.md, "What becomes of a payload"). */
-export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
+export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, store, clock }) => {
   const mapper = new RequestMapper(HOOKS);
   app.addHook('onClose', () => mapper.close());
   parseJsonBodies(app, withControlsEscaped);
@@ -171,7 +172,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
     },
     async (request, reply) => {
       const { body, caller } = request;
-      const userId = userOf(caller, body.user_id);
+      const userId = await userOf(store, caller, body.user_id);
       const timestamp = instantOf(body.timestamp, clock());
       if (isMapped(body)) {
         for (const name of ['session_id', ...(isOfTool(body) ? (['tool_name'] as const) : [])] as const)
@@ -184,7 +185,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
         const sender = {
           requestId: request.id,
           orgId: caller.orgId,
-          onlyUser: userId,
+          onlyUsers: [userId],
           encoding: 'identity',
           isArray: false,
           keepsText: false,

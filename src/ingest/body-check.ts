@@ -47,8 +47,8 @@ export interface Verdict {
 /** The sender and the form of a body. */
 export interface BodySender {
   readonly orgId: string;
-  /** The user whose events alone the sender may send; null for any. */
-  readonly onlyUser: string | null;
+  /** The names of the only user whose events the sender may send; null for any. */
+  readonly onlyUsers: readonly string[] | null;
   /** Whether the body is a JSON array of events; otherwise each line is an event. */
   readonly isArray: boolean;
   /** Whether the beginning of a rejected line is kept. */
@@ -128,7 +128,7 @@ export class BodyCheck implements Verdict {
     const { events } = this;
     if (!events.check(value)) return this.reject(text, events.fault, events.instant);
     this.accepted += 1;
-    if (this.sender.onlyUser !== null && value.user_id !== this.sender.onlyUser) this.ofOthers += 1;
+    if (this.sender.onlyUsers?.includes(String(value.user_id)) === false) this.ofOthers += 1;
     // TRICKY: a text that is as long as its members has nothing else in it: no member twice, no unknown member, no escape. So it
     // can be kept as it is, which saves writing it again: that takes as long as parsing it.
     const members = events.length === text.length ? text : JSON.stringify(membersOf(value));

@@ -12,7 +12,7 @@ import {
   goneOf,
   type InboxDeps,
   NO_ARRAY,
-  onlyUserOf,
+  onlyUsersOf,
   refusalOfBody,
   TOO_LARGE,
 } from './request-body.js';
@@ -57,7 +57,7 @@ const EventSender = z.object({
 const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
 /** Events over HTTP (docs/api.md, "Sending events"). */
-export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox }) => {
+export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, store }) => {
   app.get(
     '/events/sender',
     {
@@ -72,7 +72,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
     async ({ caller }) => ({
       org_id: caller.orgId,
       user_id: caller.userId,
-      is_only_user: onlyUserOf(caller) !== null,
+      is_only_user: (await onlyUsersOf(store, caller)) !== null,
     }),
   );
 
@@ -106,13 +106,13 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
       const { caller } = request;
       // An empty body without a Content-Type reaches no parser.
       if (request.body === undefined) throw wrongMediaType(request);
-      const onlyUser = onlyUserOf(caller);
+      const onlyUsers = await onlyUsersOf(store, caller);
       try {
         if (Number(request.headers['content-length'] ?? 0) > PACKED_BYTES) throw new TooLarge();
         const verdict = await inbox.receive(request.body as IncomingMessage, {
           requestId: request.id,
           orgId: caller.orgId,
-          onlyUser,
+          onlyUsers,
           encoding: encodingOf(request.headers['content-encoding']),
           isArray: request.mediaType === 'application/json',
           keepsText: true,
@@ -121,7 +121,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
         if (verdict.ofOthers > 0) {
           throw new ApiError(
             403,
-            `A credential of role ${caller.role} may send only events of its own user_id, ${onlyUser}: none of these were accepted.`,
+            `A credential of role ${caller.role} may send only events of its own user_id, ${onlyUsers?.[0]}: none of these were accepted.`,
           );
         }
         const { accepted, rejected, errors } = verdict;

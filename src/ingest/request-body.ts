@@ -6,6 +6,8 @@ import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { isOfSystem } from '../disk/folder.js';
+import { namesOf } from '../store/state/person.js';
+import type { Store } from '../store/store.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
 import { BODY_LINES, TooManyLines } from './body-check.js';
 import { NotAnArray } from './body-lines.js';
@@ -33,10 +35,13 @@ export interface InboxDeps extends ApiDeps {
   readonly inbox: Inbox;
 }
 
-/** The user whose events alone a caller may send; null for any. Throws a 403 where there is none. */
-export function onlyUserOf({ role, userId }: Caller): string | null {
+/** The names of the only user whose events a caller may send, the user id first; null for any user. Throws a 403 where there is none. */
+export async function onlyUsersOf(
+  store: Store,
+  { orgId, role, userId }: Caller,
+): Promise<readonly string[] | null> {
   if (may(role, 'send events of other users')) return null;
-  if (userId !== null) return userId;
+  if (userId !== null) return namesOf(store, orgId, userId);
   throw new ApiError(
     403,
     'This key belongs to no user, but may send only events of its own user: create one with --user.',

@@ -39,6 +39,7 @@ import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { withoutSlashes } from '../otlp/signal-path.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
+import { peopleRoutes } from '../people/people-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
 import { callerRoutes } from '../sign-in/caller-routes.js';
@@ -174,6 +175,7 @@ export function buildApp(
     });
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
+  app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
   addComputers(app, all);
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', callerRoutes), { ...all, prefix: '/api/v1/caller' });

@@ -53,7 +53,14 @@ const list = (byDefault = '') =>
     );
 
 const role = z.enum(ROLES);
-const GROUP_ROLE = new RegExp(`^(.*\\S)\\s*=\\s*(${ROLES.join('|')})$`);
+const GroupRole = z.object({ group: z.string().min(1), role });
+
+/** A group and its role, as `engineering=member`. The group's name can have equals signs. */
+function groupRoleOf(pair: string) {
+  const at = pair.lastIndexOf('=');
+  return { group: pair.slice(0, Math.max(at, 0)).trim(), role: pair.slice(at + 1).trim() };
+}
+
 const GROUP_ROLES_EXAMPLE = 'daybook-owners=owner,engineering=member';
 
 /** The data of the package that the price list is built on, as its authors publish them. */
@@ -283,15 +290,10 @@ export const Settings = z.object({
       'DAYBOOK_GROUP_ROLES',
       list()
         .refine(
-          (pairs) => pairs.every((pair) => GROUP_ROLE.test(pair)),
+          (pairs) => pairs.every((pair) => GroupRole.safeParse(groupRoleOf(pair)).success),
           `must be groups and their roles (${ROLES.join(', ')}), such as ${GROUP_ROLES_EXAMPLE}`,
         )
-        .transform((pairs) =>
-          pairs.map((pair) => {
-            const [, group = '', name] = GROUP_ROLE.exec(pair) ?? [];
-            return { group, role: role.parse(name) };
-          }),
-        ),
+        .transform((pairs) => pairs.map((pair) => GroupRole.parse(groupRoleOf(pair)))),
       `[roles of groups](openid-connect.md#roles-of-groups), or of other values of \`DAYBOOK_CLAIM_ROLE\`: \`${GROUP_ROLES_EXAMPLE}\` (default: the values are roles)`,
     ),
     defaultOrg: setting(

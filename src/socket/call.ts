@@ -20,6 +20,8 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'verifyLake',
   'listKeys',
   'listOrganizations',
+  'listPeople',
+  'proposePeople',
   'getControls',
   'listControls',
   'diffControls',

@@ -19,16 +19,18 @@ import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
 import type { Controls } from '../controls/control-revisions.js';
 import { SecretKey } from '../controls/secret-key.js';
-import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
+import { type Day, DaySchema, dayOf, lastClosedDay, laterDay } from '../day.js';
 import { messageOf, reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { nameText } from '../input/name-text.js';
 import { nearestName } from '../input/nearest-name.js';
 import type { Lake } from '../lake/data-lake.js';
 import { costTermsOf } from '../money/cost-terms.js';
+import { LINES_AT_MOST, PeopleLine } from '../people/people-line.js';
 import type { Config } from '../settings/config.js';
 import { listOrganizations, removeOrganization } from '../store/organization.js';
 import { readSql } from '../store/sql-text.js';
+import { type Person, peopleOf, proposedAliases } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
 import { serviceSettings } from './service-settings.js';
@@ -111,6 +113,17 @@ export const Arguments = {
     url: z.string(),
     query: z.string().optional(),
   }),
+  listPeople: z.strictObject({ orgId: z.string() }),
+  proposePeople: z.strictObject({ orgId: z.string() }),
+  importPeople: z.strictObject({
+    orgId: z.string(),
+    lines: z.array(PeopleLine).max(LINES_AT_MOST),
+    /** Whether people whom no line names go. */
+    replaces: z.boolean(),
+    /** Whether only to find out what would change. */
+    isTrial: z.boolean(),
+    user: nameText(128),
+  }),
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
@@ -142,10 +155,14 @@ async function isOrganization(store: Store, orgId: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** An organization's controls. Throws a UsageError if the organization doesn't exist, for example because of a typing error. */
-async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
+/** Throws a UsageError if an organization doesn't exist, for example because of a typing error. */
+async function requireKnown(store: Store, orgId: string): Promise<void> {
   if (!(await isOrganization(store, orgId)))
     throw new UsageError(`There is no organization ${orgId}: "daybook organizations" lists them.`);
+}
+
+async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
+  await requireKnown(store, orgId);
   const { Controls } = await import('../controls/control-revisions.js');
   return new Controls(store, new SecretKey(config), clock);
 }
@@ -323,6 +340,27 @@ export const commands = {
     const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
     const { signInLink } = await import('../sign-in/tickets.js');
     return signInLink(store, new SecretKey(config), clock, link);
+  },
+  listPeople: async ({ store }: Context, { orgId }: Of<'listPeople'>) => {
+    await requireKnown(store, orgId);
+    return peopleOf(store, orgId);
+  },
+  proposePeople: async ({ store }: Context, { orgId }: Of<'proposePeople'>) => {
+    await requireKnown(store, orgId);
+    return proposedAliases(store, orgId);
+  },
+  importPeople: async (
+    { store, clock }: Context,
+    { orgId, lines, replaces, isTrial, user }: Of<'importPeople'>,
+  ) => {
+    await requireKnown(store, orgId);
+    const now = clock();
+    const [{ withLines }, { replacePeople }] = await Promise.all([
+      import('../people/people-file.js'),
+      import('../people/people-change.js'),
+    ]);
+    const make = (before: readonly Person[]) => withLines(before, lines, { today: dayOf(now), replaces });
+    return replacePeople(store, orgId, make, { author: user, isTrial }, now);
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
     (await controlsOf(context, orgId)).current(orgId),

@@ -327,6 +327,17 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "assistant_messages", type: "BIGINT", isNullable: false },
     ],
   },
+  user_aliases: {
+    kind: "day table",
+    about: "One row is one name of a user on one day that is an alias of a person, with the person for whom its events count.",
+    grain: ["org_id", "day", "named_user_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "named_user_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+    ],
+  },
   user_clients: {
     kind: "day table",
     about: "One row is one client on which one user was active with one agent on one day.",
@@ -528,7 +539,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "old_digest", type: "VARCHAR", isNullable: false },
       { name: "new_digest", type: "VARCHAR", isNullable: false },
       { name: "built_at", type: "TIMESTAMP_MS", isNullable: false, comment: "of the build that changed it" },
-      { name: "reason", type: "VARCHAR", isNullable: false, comment: "late events, rate card, language table, definition, or several of these with commas between" },
+      { name: "reason", type: "VARCHAR", isNullable: false, comment: "late events, identity (events count for other users), rate card, language table, definition, or several of these with commas between" },
     ],
   },
   active_sessions: {
@@ -691,7 +702,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   decided_events: {
     kind: "view",
-    about: "One row is one stored event with the user for whom it counts: see decided_users. Until its day is built that is the user whom it names.",
+    about: "One row is one stored event with the user for whom it counts: see decided_users and user_aliases. Until its day is built that is the user whom it names.",
     grain: ["org_id", "day", "event_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: true },
@@ -836,6 +847,16 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "exit_code", type: "BIGINT", isNullable: true },
       { name: "duration_ms", type: "BIGINT", isNullable: true },
       { name: "timed_out", type: "BOOLEAN", isNullable: true },
+    ],
+  },
+  known_emails: {
+    kind: "view",
+    about: "One row is one user with an e-mail: the first address of the person, or else the one that events tell.",
+    grain: ["org_id", "user_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: true },
+      { name: "user_id", type: "VARCHAR", isNullable: true },
+      { name: "user_email", type: "VARCHAR", isNullable: true },
     ],
   },
   mcp_calls: {
@@ -1151,6 +1172,16 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "cwd", type: "VARCHAR", isNullable: true },
     ],
   },
+  aliases: {
+    about: "One row is one other name of a person: the id of a collector, of telemetry or of an identity provider, the login at a vendor, or an address. No alias is the user id of a person.",
+    grain: ["org_id", "alias"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "alias", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "of the person" },
+      { name: "is_email", type: "BOOLEAN", isNullable: false },
+    ],
+  },
   arrivals: {
     about: "One row says what one batch brought for one day.",
     grain: ["batch", "org_id", "day"],
@@ -1247,6 +1278,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "definitions", type: "VARCHAR", isNullable: true, comment: "SHA-256 of the SQL that the day was built by" },
       { name: "built_at", type: "TIMESTAMP_MS", isNullable: false },
       { name: "first_built_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "people_revision", type: "BIGINT", isNullable: true, comment: "the revision of the organization's people; null if there was none" },
     ],
   },
   day_tools: {
@@ -1393,6 +1425,19 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "language", type: "VARCHAR", isNullable: false },
     ],
   },
+  memberships: {
+    about: "One row says that a person belongs to a team or to a cost centre on some days.",
+    grain: ["org_id", "user_id", "kind", "first_day"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "team or cost_center; nobody belongs to two of a kind on a day" },
+      { name: "name", type: "VARCHAR", isNullable: false },
+      { name: "first_day", type: "DATE", isNullable: false, comment: "1970-01-01 if it always was so" },
+      { name: "last_day", type: "DATE", isNullable: false, comment: "2100-01-01 if no end is known" },
+      { name: "is_lead", type: "BOOLEAN", isNullable: false, comment: "of the team: gets its digest" },
+    ],
+  },
   mended_lines: {
     about: "One row is one line of an agent's file that was no JSON, and of which was taken what could be read.",
     grain: ["batch", "source", "line_no"],
@@ -1420,6 +1465,27 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "user_id", type: "VARCHAR", isNullable: false },
       { name: "session_id", type: "VARCHAR", isNullable: false },
       { name: "day", type: "DATE", isNullable: false },
+    ],
+  },
+  people: {
+    about: "One row is one person of an organization.",
+    grain: ["org_id", "user_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "name", type: "VARCHAR", isNullable: false, comment: "'' if unknown" },
+      { name: "email", type: "VARCHAR", isNullable: false, comment: "the first of the person's addresses; '' if there is none" },
+    ],
+  },
+  people_revisions: {
+    about: "One row is one change of an organization's people.",
+    grain: ["org_id", "revision"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "revision", type: "BIGINT", isNullable: false, comment: "from 1, without gaps" },
+      { name: "author", type: "VARCHAR", isNullable: false, comment: "who made the change" },
+      { name: "changed_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "people", type: "BIGINT", isNullable: false, comment: "how many were added, changed or removed" },
     ],
   },
   rates: {
@@ -1453,6 +1519,15 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "org_id", type: "VARCHAR", isNullable: false },
       { name: "day", type: "DATE", isNullable: false },
       { name: "removed_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
+  renamed_days: {
+    about: "One row is one built day on which events count for other users since a change of an organization's people.",
+    grain: ["org_id", "day", "revision"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "revision", type: "BIGINT", isNullable: false },
     ],
   },
   runs: {

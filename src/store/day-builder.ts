@@ -8,7 +8,7 @@ import { quote, readSql, valuesOf, withinDays, withSources } from './sql-text.js
 import type { OrgDay, Parameters } from './store.js';
 
 /** The day tables that are written before the others, which look back on them. */
-export const FIRST_TABLES = ['shadowed_events', 'decided_users', 'user_sessions'] as const;
+export const FIRST_TABLES = ['shadowed_events', 'decided_users', 'user_aliases', 'user_sessions'] as const;
 
 /** All tables that a build writes rows of days into. */
 export const BUILT_TABLES = [...FIRST_TABLES, ...DAY_TABLES] as const;
@@ -127,7 +127,7 @@ export class Builder {
   }
 
   /**
-   * Replaces the rows of shadowed_events and decided_users, and until it drops them gives this connection decided_events and
+   * Replaces the rows of shadowed_events, decided_users and user_aliases, and until it drops them gives this connection decided_events and
    * counted_events by row numbers.
    * TRICKY: a temporary view hides the other one of its name, also from views. The other ones compare the ids and users of all events.
    */
@@ -158,11 +158,23 @@ export class Builder {
         AND (events.org_id, events.day) IN (SELECT org_id, day FROM due)
         AND (decided_users.org_id, decided_users.day) IN (SELECT org_id, day FROM due)`,
     );
-    const decided =
-      moved === 0
-        ? 'SELECT * FROM events'
-        : `SELECT events.* REPLACE (coalesce(moved_rows.user_id, events.user_id) AS user_id)
-          FROM events LEFT JOIN moved_rows ON moved_rows.row_id = events.rowid`;
+    await this.replace('user_aliases');
+    await this.run(
+      'CREATE OR REPLACE TEMP TABLE due_aliases (org_id VARCHAR, day DATE, named_user_id VARCHAR, user_id VARCHAR)',
+    );
+    const aliases = await this.run(
+      'INSERT INTO due_aliases SELECT * FROM user_aliases WHERE (org_id, day) IN (SELECT org_id, day FROM due)',
+    );
+    const named = moved === 0 ? 'events.user_id' : 'coalesce(moved_rows.user_id, events.user_id)';
+    const decided = [
+      `SELECT events.* REPLACE (${aliases === 0 ? named : `coalesce(due_aliases.user_id, ${named})`} AS user_id) FROM events`,
+      ...(moved === 0 ? [] : ['LEFT JOIN moved_rows ON moved_rows.row_id = events.rowid']),
+      ...(aliases === 0
+        ? []
+        : [
+            `LEFT JOIN due_aliases ON due_aliases.org_id = events.org_id AND due_aliases.day = events.day AND due_aliases.named_user_id = ${named}`,
+          ]),
+    ].join(' ');
     await this.run(`CREATE TEMP VIEW decided_events AS ${decided}`);
     await this.run(
       `CREATE TEMP VIEW counted_events AS ${decided} WHERE events.rowid NOT IN (SELECT row_id FROM shadowed_rows)`,

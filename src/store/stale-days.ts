@@ -8,7 +8,7 @@ const WINDOW_DAYS_AFTER = 29;
 export type Cause =
   /** It never was. */
   | 'new'
-  /** Its own events have changed, or the definitions have. */
+  /** Its own events have changed, or for whom they count, or the definitions have. */
   | 'events'
   /** Events of a day that its trailing windows reach have changed. */
   | 'window'
@@ -36,6 +36,13 @@ export async function staleDays(store: Store, last: Day, only?: string): Promise
     ${where.replace('org_id', 'days.org_id')}`,
     { ...org, definitions: store.definitions },
   );
+  const renamed = await store.select(
+    `SELECT DISTINCT renamed_days.org_id AS org_id, renamed_days.day AS day
+    FROM renamed_days
+    JOIN day_inputs ON day_inputs.org_id = renamed_days.org_id AND day_inputs.day = renamed_days.day
+    WHERE renamed_days.revision > coalesce(day_inputs.people_revision, 0) ${and.replace('org_id', 'renamed_days.org_id')}`,
+    org,
+  );
   const touched = await store.select(
     `SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last ${and} GROUP BY org_id, day ORDER BY day`,
     { ...org, last: { day: last } },
@@ -45,6 +52,7 @@ export async function staleDays(store: Store, last: Day, only?: string): Promise
   const builtBatch = new Map(days.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
   const touchedBatch = new Map(touched.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
   const isRemoved = new Set(removed.map((row) => keyOf(orgDayOf(row))));
+  const isRenamed = new Set(renamed.map((row) => keyOf(orgDayOf(row))));
   const isMoved = new Set(moved.map((row) => keyOf(orgDayOf(row))));
   const firstDays = new Map<string, Day>();
   for (const row of touched)
@@ -62,7 +70,8 @@ export async function staleDays(store: Store, last: Day, only?: string): Promise
       if (isRemoved.has(key)) {
         // It stays as it is.
       } else if (built === undefined) stale.push({ orgId, day, cause: 'new' });
-      else if (built < 0 || (batch ?? 0) > built) stale.push({ orgId, day, cause: 'events' });
+      else if (built < 0 || (batch ?? 0) > built || isRenamed.has(key))
+        stale.push({ orgId, day, cause: 'events' });
       else if ((window[0]?.batch ?? 0) > built) stale.push({ orgId, day, cause: 'window' });
       else if (isMoved.has(key)) stale.push({ orgId, day, cause: 'start' });
       if (batch !== undefined) {

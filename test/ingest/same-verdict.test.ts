@@ -179,7 +179,7 @@ async function bothWays(lines: readonly string[]): Promise<{ file: Judged; body:
   const verdict = await world.inbox.receive(Readable.from([Buffer.from(text)]), {
     requestId: `req${sent}`,
     orgId: bodyOrg,
-    onlyUser: null,
+    onlyUsers: null,
     encoding: 'identity',
     isArray: false,
     keepsText: true,

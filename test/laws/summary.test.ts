@@ -2,10 +2,12 @@ import { describe, onTestFinished, test } from 'vitest';
 import { report } from '../../src/api/answer-rows.js';
 import type { Day } from '../../src/day.js';
 import type { CostTerms } from '../../src/money/cost-terms.js';
+import { replacePeople } from '../../src/people/people-change.js';
 import type { SentEvent } from '../oracle/event.js';
 import { calls, NOW, organization } from '../oracle/generate.js';
 import { daysBefore } from '../oracle/lists.js';
 import { Organization } from '../oracle/organization.js';
+import type { People } from '../oracle/people.js';
 import { GROUPS, type Group, groupOf, type Request, summary } from '../oracle/summary.js';
 import { STORES } from '../stores.js';
 import { storeName, type World } from '../world.js';
@@ -14,7 +16,7 @@ import { ORGANIZATIONS } from './settings.js';
 
 /** Into how many parts the questions are parted, of which each organization is asked one: ClickHouse takes a second for each. */
 const PARTS = storeName() === 'DuckDB' ? 1 : 8;
-/** Of each there are 32 questions, so they are fewer than of other laws. */
+/** Of each there are 40 questions, so they are fewer than of other laws. */
 const TRIED = Math.ceil((ORGANIZATIONS * PARTS) / 20);
 const TIMEOUT_MS = 120_000 + TRIED * 30_000;
 
@@ -63,6 +65,50 @@ function filtersOf({ events }: Organization, seed: number): Partial<Record<Group
   );
 }
 
+const MOVES = ['2026-05-02', '2026-06-01', '2026-06-07', '2026-06-08', '2026-06-09'];
+
+/** Who the users of an organization are, chosen by a number: some have several names, and some move from one team to another. */
+function peopleOf(place: number): People {
+  const aliases = Object.fromEntries(
+    ['Ada', 'zuse', 'ådá'].flatMap((alias, index) => {
+      const person = pick([undefined, 'ada', 'grace'], place * 5 + index);
+      return person === undefined ? [] : [[alias, person]];
+    }),
+  );
+  const belongings = ['ada', 'grace', '𝒹ana'].flatMap((userId, index) =>
+    (['team', 'cost_center'] as const).flatMap((kind, other) => {
+      const seed = place * 7 + index * 2 + other;
+      const move = pick(MOVES, seed) ?? '';
+      return [
+        {
+          userId,
+          kind,
+          name: pick(['A', 'B'], seed + 1) ?? '',
+          firstDay: '1970-01-01',
+          lastDay: daysBefore(move, 1),
+        },
+        { userId, kind, name: pick(['B', 'é', 'a'], seed + 2) ?? '', firstDay: move, lastDay: '2026-06-08' },
+      ].filter((_, part) => pick([true, true, false], seed + 3 + part));
+    }),
+  );
+  return { aliases, belongings: belongings.filter(({ firstDay, lastDay }) => firstDay <= lastDay) };
+}
+
+/** Makes people count. */
+async function save({ store, now }: World, orgId: string, { aliases, belongings }: People): Promise<void> {
+  const people = ['ada', 'grace', '𝒹ana'].map((userId) => ({
+    ...{ userId, name: '', emails: [] },
+    aliases: Object.keys(aliases).filter((alias) => aliases[alias] === userId),
+    memberships: belongings
+      .filter((one) => one.userId === userId)
+      .map(({ kind, name, firstDay, lastDay }) => ({
+        ...{ kind, name, isLead: false },
+        ...{ firstDay: firstDay as Day, lastDay: lastDay as Day },
+      })),
+  }));
+  await replacePeople(store, orgId, () => people, { author: 'law' }, now);
+}
+
 /** Which groups are asked for: mostly all, else those with a part of a key, or a few of them. */
 function wantedOf({ events }: Organization, group: Group, seed: number): Pick<Request, 'search' | 'keys'> {
   const keys = events.flatMap((event) => groupOf(event, group) ?? []);
@@ -85,7 +131,7 @@ function wantedOf({ events }: Organization, group: Group, seed: number): Pick<Re
 function requestsOf(organization: Organization, place: number): Request[] {
   return [undefined, ...GROUPS].flatMap((groupBy, group) =>
     INTERVALS.map((interval, index) => {
-      const seed = place * 32 + group * 4 + index + 1;
+      const seed = place * 40 + group * 4 + index + 1;
       const [from, to] = pick(RANGES, seed) as [string, string];
       const filters = pick([true, false, false], seed + 5) ? filtersOf(organization, seed) : {};
       const compare = pick([undefined, 'previous'] as const, seed + 11);
@@ -194,12 +240,21 @@ describe.each(STORES)('laws of the summary, $name', ({ open }) => {
       let place = 0;
       await hold(of, tried, async (organizations: readonly SentEvent[][]) => {
         const ids = await sendAll(world, organizations);
+        const firstPlace = organizations.length > 1 ? 0 : place;
+        // Of half of the organizations the people change after they were built.
+        for (const isBuilt of [false, true]) {
+          if (isBuilt) await buildAtOnce(world);
+          for (const [index, orgId] of ids.entries())
+            if ((firstPlace + index) % 2 === Number(isBuilt))
+              await save(world, orgId, peopleOf(firstPlace + index));
+        }
         await buildAtOnce(world);
         const faults: (string | undefined)[] = [];
         for (const [index, orgId] of ids.entries()) {
-          const all = new Organization(organizations[index] ?? [], CIRCUMSTANCES);
+          const first = firstPlace + index;
+          const people = peopleOf(first);
+          const all = new Organization(organizations[index] ?? [], { ...CIRCUMSTANCES, people });
           let fault: string | undefined;
-          const first = organizations.length > 1 ? index : place;
           for (const [asked, request] of requestsOf(all, first).entries()) {
             if (asked % PARTS !== first % PARTS) continue;
             const expected = summary(all, request);

@@ -38,6 +38,8 @@ export interface StoredEvent {
   readonly value: (member: string) => Value;
   readonly text: (member: string) => string | null;
   readonly count: (member: string) => number;
+  /** What its person belongs to on its day, '' if to nothing; on a built day. */
+  readonly belongs_to?: Readonly<Record<'team' | 'cost_center', string>>;
 }
 
 export type Value = string | number | boolean | null;

@@ -4,6 +4,7 @@ import type { RateCard } from './credits.js';
 import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
 import { byteOrder, daysBefore, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
+import { NOBODY, ofPerson, type People } from './people.js';
 import type { PriceList } from './prices.js';
 import { decidedEvents } from './session-users.js';
 
@@ -12,6 +13,8 @@ export interface Circumstances {
   readonly rateCard: RateCard;
   readonly prices: PriceList;
   readonly languages: LanguageTable;
+  /** Nobody is known where they are left out. */
+  readonly people?: People;
   /** Unix milliseconds. */
   readonly now: number;
   /** The days that are asked for, both included; all where they are left out. */
@@ -55,9 +58,12 @@ export class Organization {
     const today = new Date(circumstances.now).toISOString().slice(0, 10);
     this.stored = storedEvents(sent);
     const isClosed = ({ day }: StoredEvent) => day < today;
-    this.decided = decidedEvents(this.stored, isClosed);
-    const closed = countedEvents(this.decided.filter(isClosed));
-    const open = this.decided.filter((event) => !isClosed(event));
+    const { people = NOBODY } = circumstances;
+    const known = (event: StoredEvent) => (isClosed(event) ? ofPerson(event, people) : event);
+    const decided = decidedEvents(this.stored, isClosed);
+    this.decided = decided.map(known);
+    const closed = countedEvents(decided.filter(isClosed)).map(known);
+    const open = decided.filter((event) => !isClosed(event));
     this.counted = [...closed, ...open];
     this.events = [...withAuxiliaryCalls(closed), ...open];
     this.rateCard = circumstances.rateCard;

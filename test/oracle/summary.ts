@@ -9,7 +9,17 @@ import { tokensOf } from './ways.js';
 
 /** docs/api.md, "Totals of a range": computed for each row by itself, from the events that its group and the filters choose. */
 
-export const GROUPS = ['user', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
+export const GROUPS = [
+  'user',
+  'model',
+  'agent',
+  'repo',
+  'client',
+  'team',
+  'cost_center',
+  'tool',
+  'mcp_server',
+] as const;
 export type Group = (typeof GROUPS)[number];
 export type Interval = 'day' | 'week' | 'month';
 
@@ -39,6 +49,7 @@ type Condition = readonly [Group, readonly string[]];
 export function groupOf(event: StoredEvent, group: Group): string | undefined {
   if (group === 'user') return event.user_id;
   if (group === 'agent' || group === 'client') return event.text(group) ?? '';
+  if (group === 'team' || group === 'cost_center') return event.belongs_to?.[group] ?? '';
   if (group === 'repo') return repoKey(event.text(group) ?? '');
   if (group === 'model') return event.type === 'model_usage' ? (event.text('model') ?? '') : undefined;
   const tool = toolOf(event);
@@ -46,7 +57,7 @@ export function groupOf(event: StoredEvent, group: Group): string | undefined {
 }
 
 const OF_CALLS: readonly Group[] = ['tool', 'mcp_server'];
-const OF_EVENTS: readonly Group[] = ['user', 'agent', 'client', 'repo'];
+const OF_EVENTS: readonly Group[] = ['user', 'agent', 'client', 'repo', 'team', 'cost_center'];
 
 function of(conditions: readonly Condition[], kinds: readonly Group[]): readonly Condition[] {
   return conditions.filter(([group]) => kinds.includes(group));

@@ -2,7 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { addDays, type Day, isDay, quarterOf, type Range, today } from './days.js';
 
 /** The members that a page can be filtered by, named as in the API. */
-export const FILTERS = ['user_id', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
+export const FILTERS = [
+  'user_id',
+  'team',
+  'cost_center',
+  'model',
+  'agent',
+  'repo',
+  'client',
+  'tool',
+  'mcp_server',
+] as const;
 export type Filter = (typeof FILTERS)[number];
 /** The values of each filter: any of them may be so. */
 export type Filters = Readonly<Partial<Record<Filter, readonly string[]>>>;

@@ -52,6 +52,11 @@ export interface Answers {
   getOrganizationEnterpriseControlsDifferences: {
     differences: ControlsDifference[];
   };
+  getPeople: People;
+  putPeople: PeopleChange;
+  getProposedAliases: {
+    proposals: ProposedAlias[];
+  };
   createComputer: CreatedComputer;
   listComputers: {
     computers: Computer[];
@@ -769,6 +774,105 @@ export interface ControlsDifference {
   after?: {
     [k: string]: unknown;
   };
+}
+/**
+ * the people by their user ids
+ */
+export interface People {
+  /**
+   * number of the newest change; 0 before the first
+   */
+  revision: number;
+  people: Person[];
+}
+export interface Person {
+  /**
+   * the id that answers and filters have
+   */
+  userId: string;
+  /**
+   * '' if unknown
+   */
+  name: '' | string;
+  /**
+   * addresses; the first one is shown, and all of them are aliases
+   *
+   * @maxItems 100
+   */
+  emails: string[];
+  /**
+   * other names under which events come, and credentials: ids of collectors, telemetry and identity providers, logins of vendors
+   *
+   * @maxItems 100
+   */
+  aliases: string[];
+  /**
+   * one team at most on each day
+   *
+   * @maxItems 100
+   */
+  teams: {
+    name: string;
+    /**
+     * the first day; null if it always was so
+     */
+    from: string | null;
+    /**
+     * the last day; null if no end is known
+     */
+    to: string | null;
+    /**
+     * whether the person gets the digest of the team
+     */
+    isLead: boolean;
+  }[];
+  /**
+   * one cost centre at most on each day
+   *
+   * @maxItems 100
+   */
+  costCenters: {
+    name: string;
+    /**
+     * the first day; null if it always was so
+     */
+    from: string | null;
+    /**
+     * the last day; null if no end is known
+     */
+    to: string | null;
+  }[];
+}
+/**
+ * what has changed, or would
+ */
+export interface PeopleChange {
+  /**
+   * number of the newest change; 0 before the first
+   */
+  revision: number;
+  changes: {
+    userId: string;
+    /**
+     * in words
+     */
+    change: string;
+  }[];
+  /**
+   * built days that count for other users since, and that the next build builds again
+   */
+  days: number;
+}
+export interface ProposedAlias {
+  userId: string;
+  /**
+   * a user who may be the same person
+   */
+  alias: string;
+  /**
+   * spelling: only upper case and white space tell them apart; address: they have one address
+   */
+  reason: 'spelling' | 'address';
 }
 export interface CreatedComputer {
   id: string;
@@ -2017,6 +2121,8 @@ export interface Caller {
     | 'run SQL'
     | 'read enterprise controls'
     | 'change enterprise controls'
+    | 'read people'
+    | 'change people'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'

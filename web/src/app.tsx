@@ -23,6 +23,7 @@ const PAGES: readonly {
 }[] = [
   { path: '', name: 'Overview', action: 'read its own analytics', load: async () => Overview },
   { path: 'people', name: 'People', action: 'read analytics', load: groupPage },
+  { path: 'teams', name: 'Teams', action: 'read analytics', load: groupPage },
   { path: 'repositories', name: 'Repositories', action: 'read its own analytics', load: groupPage },
   { path: 'models', name: 'Models', action: 'read its own analytics', load: groupPage },
   {

@@ -24,11 +24,12 @@ interface Kind {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   people: { filter: 'user_id', title: 'People', one: 'person' },
+  teams: { filter: 'team', title: 'Teams', one: 'team' },
   repositories: { filter: 'repo', title: 'Repositories', one: 'repository' },
   models: { filter: 'model', title: 'Models', one: 'model' },
 };
 
-/** All people, repositories or models of the range; or one of them, with the same charts. */
+/** All people, teams, repositories or models of the range; or one of them, with the same charts. */
 export function GroupPage({ address, session }: PageProps) {
   const { filter, title, one } = own(KINDS, address.path[0] ?? '') ?? {
     filter: 'user_id',

@@ -20,6 +20,7 @@ const LISTS = {
     { title: 'Repositories', filter: 'repo', sort: 'sessions' },
     { title: 'Agents', filter: 'agent', sort: 'sessions' },
     { title: 'Clients', filter: 'client', sort: 'sessions' },
+    { title: 'Teams', filter: 'team', sort: 'cost_usd' },
   ],
   people: [{ title: 'People', filter: 'user_id', sort: 'cost_usd' }],
   tools: [{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }],
@@ -29,7 +30,12 @@ const LISTS = {
 /** How many rows a list shows. */
 const LISTED = 6;
 /** The pages that show all groups of a list. */
-const PAGE_OF: Partial<Record<Filter, string>> = { repo: 'repositories', model: 'models', user_id: 'people' };
+const PAGE_OF: Partial<Record<Filter, string>> = {
+  repo: 'repositories',
+  model: 'models',
+  team: 'teams',
+  user_id: 'people',
+};
 
 interface GroupsProps extends RangeProps {
   readonly name: keyof typeof LISTS;

@@ -22,6 +22,8 @@ import { useTyped } from './typed-text.js';
 
 export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
   user_id: 'Person',
+  team: 'Team',
+  cost_center: 'Cost centre',
   model: 'Model',
   agent: 'Agent',
   repo: 'Repository',

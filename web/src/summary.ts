@@ -9,11 +9,13 @@ export type SummaryRow = Summary['data'][number];
 /** The numbers of a range, or of a group in it. */
 export type Numbers = NonNullable<SummaryRow['previous']>;
 
-export type Group = 'user' | 'model' | 'agent' | 'repo' | 'client' | 'tool' | 'mcp_server';
+export type Group = 'user' | Exclude<Filter, 'user_id'>;
 
 /** The group whose values each filter chooses. */
 export const GROUP_OF: Readonly<Record<Filter, Group>> = {
   user_id: 'user',
+  team: 'team',
+  cost_center: 'cost_center',
   model: 'model',
   agent: 'agent',
   repo: 'repo',

@@ -1,0 +1,11 @@
+-- One row is one team or cost centre of a person on some days. It has those of requests that ask for teams or cost centres, else none.
+-- Grain: (kind, user_id, first_day).
+SELECT
+  kind,
+  user_id,
+  first_day,
+  last_day,
+  name
+FROM memberships
+WHERE org_id = $org_id
+  AND kind IN ($team_kind, $cost_center_kind)

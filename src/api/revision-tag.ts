@@ -1,0 +1,11 @@
+/** The ETag of a revision, without quotes. It includes the organization, so that it never matches another one's. */
+export function tagOf(orgId: string, revision: number): string {
+  return `${encodeURIComponent(orgId)}-${revision}`;
+}
+
+/** Whether an If-Match header names a revision: by its ETag, or by its number alone, with or without quotes. */
+export function isExpectedBy(header: string | undefined, orgId: string): (revision: number) => boolean {
+  if (header === undefined) return () => true;
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+  return (revision) => ['*', String(revision), tagOf(orgId, revision)].some((tag) => tags.includes(tag));
+}

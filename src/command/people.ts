@@ -1,0 +1,117 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { dayOf } from '../day.js';
+import { readForeign } from '../disk/foreign-file.js';
+import { UsageError } from '../exit.js';
+import { call } from '../socket/call.js';
+import { count, table } from '../terminal/terminal.js';
+import { type Invocation, print } from './program.js';
+
+/** The largest file of people. */
+const FILE_BYTES = 64 << 20;
+
+interface ImportOptions {
+  readonly org: string;
+  readonly apply?: boolean;
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+interface ReadOptions {
+  readonly org: string;
+  readonly json?: boolean;
+}
+
+/** Adds `people` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  const people = program
+    .command('people')
+    .description('say who the users are: their other names, teams and cost centres');
+
+  people
+    .command('list')
+    .description('list the people with what they belong to today')
+    .requiredOption('--org <org>', 'organization')
+    .option('--json', 'print JSON, with all days')
+    .action((options: ReadOptions) => list(options, invocation));
+
+  people
+    .command('import')
+    .description('add and change people as a CSV file says; print what would change first')
+    .argument('<file>', 'CSV whose first line names the columns: see docs/people.md')
+    .requiredOption('--org <org>', 'organization')
+    .option('--apply', 'make the changes count')
+    .option('--replace', 'remove people who are not in the file')
+    .option('--json', 'print JSON')
+    .action((file: string, options: ImportOptions) => importFile(file, options, invocation));
+
+  people
+    .command('proposals')
+    .description('list users who may be the same person')
+    .requiredOption('--org <org>', 'organization')
+    .option('--json', 'print JSON')
+    .action((options: ReadOptions) => propose(options, invocation));
+}
+
+async function list({ org, json }: ReadOptions, { settings, clock }: Invocation): Promise<void> {
+  const { people } = await call(settings(), clock, 'listPeople', { orgId: org });
+  if (json === true) return print(JSON.stringify(people));
+  if (people.length === 0)
+    return print('There are none yet: "daybook people import" reads them from a CSV file.');
+  const today = dayOf(clock());
+  print(
+    table(
+      people.map(({ userId, name, emails, aliases, memberships }) => {
+        const present = memberships.filter(({ firstDay, lastDay }) => firstDay <= today && today <= lastDay);
+        const of = (wanted: string) => present.find(({ kind }) => kind === wanted)?.name;
+        return {
+          ...{ user_id: userId, name, team: of('team'), cost_center: of('cost_center') },
+          ...{ email: emails[0], aliases: [...emails.slice(1), ...aliases].join(' ') },
+        };
+      }),
+      { rest: 'use --json' },
+    ),
+  );
+}
+
+async function importFile(
+  file: string,
+  { org, apply = false, replace = false, json }: ImportOptions,
+  { settings, clock }: Invocation,
+): Promise<void> {
+  const { peopleLines } = await import('../people/people-file.js');
+  const { changes, days } = await call(settings(), clock, 'importPeople', {
+    ...{ orgId: org, lines: peopleLines(textOf(file), file), user: userInfo().username },
+    ...{ replaces: replace, isTrial: !apply },
+  });
+  if (json === true) return print(JSON.stringify({ changes, days, applied: apply }));
+  if (changes.length === 0) return print(`${file} changes nobody.`);
+  for (const { user_id, change } of changes) print(`${user_id}: ${change}`);
+  const said = `${file} changes ${changes.length === 1 ? '1 person' : `${changes.length} people`}`;
+  if (!apply) return print(`${said}: nothing has changed yet. With --apply it counts.`);
+  print(
+    days === 0
+      ? `${said}: they count now.`
+      : `${said}: they count now, and for ${count(days, 'day')} from the next build on ("daybook build").`,
+  );
+}
+
+function textOf(file: string): string {
+  let text: string | undefined;
+  try {
+    text = readForeign(file, { limitBytes: FILE_BYTES })?.toString();
+  } catch {}
+  if (text === undefined)
+    throw new UsageError(`${file} can't be read: name a readable CSV file of at most 64 MiB.`);
+  return text;
+}
+
+async function propose({ org, json }: ReadOptions, { settings, clock }: Invocation): Promise<void> {
+  const proposals = await call(settings(), clock, 'proposePeople', { orgId: org });
+  if (json === true) return print(JSON.stringify(proposals));
+  if (proposals.length === 0) return print('No two users look like the same person.');
+  print(table(proposals.map((proposal) => ({ ...proposal }))));
+  print(
+    'Where they are one person, import a CSV file with the columns user_id and alias ("daybook people import").',
+  );
+}

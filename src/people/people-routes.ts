@@ -1,0 +1,255 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ApiError } from '../api/errors.js';
+import { isExpectedBy, tagOf } from '../api/revision-tag.js';
+import type { ApiDeps } from '../api/route-family.js';
+import { DaySchema } from '../day.js';
+import { UsageError } from '../exit.js';
+import {
+  FIRST_DAY,
+  GroupName,
+  type Kind,
+  LAST_DAY,
+  type Membership,
+  OF_ONE_PERSON,
+  Person,
+  peopleOf,
+  proposedAliases,
+} from '../store/state/person.js';
+import { replacePeople, StalePeople } from './people-change.js';
+
+/** The largest list of people, in bytes of JSON. */
+const PEOPLE_BYTES = 4 << 20;
+
+const day = (description: string, example: string) =>
+  DaySchema.nullable()
+    .default(null)
+    .meta({ description, examples: [example] });
+
+const Belonging = z.strictObject({
+  name: GroupName.meta({ examples: ['Compilers'] }),
+  from: day('the first day; null if it always was so', '2026-06-01'),
+  to: day('the last day; null if no end is known', '2026-06-30'),
+});
+
+const list = <T extends z.ZodType>(of: T) => z.array(of).max(OF_ONE_PERSON).default([]);
+
+const PersonBody = z
+  .strictObject({
+    userId: Person.shape.userId.meta({
+      description: 'the id that answers and filters have',
+      examples: ['ada'],
+    }),
+    name: Person.shape.name.meta({ description: "'' if unknown", examples: ['Ada Lovelace'] }),
+    emails: Person.shape.emails.meta({
+      description: 'addresses; the first one is shown, and all of them are aliases',
+      examples: [['ada@acme.example']],
+    }),
+    aliases: Person.shape.aliases.meta({
+      description:
+        'other names under which events come, and credentials: ids of collectors, telemetry and identity providers, logins of vendors',
+      examples: [['ada-laptop', '00u1abcd']],
+    }),
+    teams: list(
+      Belonging.extend({
+        isLead: z
+          .boolean()
+          .default(false)
+          .meta({ description: 'whether the person gets the digest of the team', examples: [true] }),
+      }),
+    ).meta({ description: 'one team at most on each day' }),
+    costCenters: list(Belonging).meta({ description: 'one cost centre at most on each day' }),
+  })
+  .meta({ id: 'Person' });
+
+const Revision = z
+  .int()
+  .min(0)
+  .meta({ description: 'number of the newest change; 0 before the first', examples: [7] });
+
+const PeopleBody = z
+  .object({ revision: Revision, people: z.array(PersonBody) })
+  .meta({ id: 'People', description: 'the people by their user ids' });
+
+const ChangeBody = z
+  .object({
+    revision: Revision,
+    changes: z.array(
+      z.object({
+        userId: Person.shape.userId.meta({ examples: ['ada'] }),
+        change: z.string().meta({ description: 'in words', examples: ['+ alias ada-laptop'] }),
+      }),
+    ),
+    days: z
+      .int()
+      .min(0)
+      .meta({
+        description: 'built days that count for other users since, and that the next build builds again',
+        examples: [12],
+      }),
+  })
+  .meta({ id: 'PeopleChange', description: 'what has changed, or would' });
+
+const Proposal = z
+  .object({
+    userId: z.string().meta({ examples: ['ada'] }),
+    alias: z.string().meta({ description: 'a user who may be the same person', examples: ['Ada'] }),
+    reason: z.enum(['spelling', 'address']).meta({
+      description:
+        'spelling: only upper case and white space tell them apart; address: they have one address',
+      examples: ['spelling'],
+    }),
+  })
+  .meta({ id: 'ProposedAlias' });
+
+function personOf({ teams, costCenters, ...person }: z.infer<typeof PersonBody>): Person {
+  const memberships = (kind: Kind, all: readonly (z.infer<typeof Belonging> & { isLead?: boolean })[]) =>
+    all.map(
+      ({ name, from, to, isLead = false }): Membership => ({
+        ...{ kind, name, isLead },
+        ...{ firstDay: from ?? FIRST_DAY, lastDay: to ?? LAST_DAY },
+      }),
+    );
+  return {
+    ...person,
+    memberships: [...memberships('team', teams), ...memberships('cost_center', costCenters)],
+  };
+}
+
+function bodyOf({ memberships, ...person }: Person): z.infer<typeof PersonBody> {
+  const of = (wanted: Kind) => memberships.filter(({ kind }) => kind === wanted);
+  const belonging = ({ name, firstDay, lastDay }: Membership) => ({
+    name,
+    from: firstDay === FIRST_DAY ? null : firstDay,
+    to: lastDay === LAST_DAY ? null : lastDay,
+  });
+  return {
+    ...person,
+    teams: of('team').map((one) => ({ ...belonging(one), isLead: one.isLead })),
+    costCenters: of('cost_center').map(belonging),
+  } as z.infer<typeof PersonBody>;
+}
+
+/** A parameter that is false by default. */
+function isAsked(description: string) {
+  return z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description, examples: ['true'] });
+}
+
+/** An example of the ETag header. */
+const TAGGED = { etag: `"${tagOf('acme', 7)}"` };
+
+/** The people of an organization (docs/people.md). */
+export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+  app.get(
+    '',
+    {
+      config: { action: 'read people', headers: TAGGED },
+      schema: {
+        tags: ['people'],
+        operationId: 'getPeople',
+        summary: 'The people of the organization',
+        response: { 200: PeopleBody },
+      },
+    },
+    async ({ caller: { orgId } }, reply) => {
+      const { revision, people } = await peopleOf(store, orgId);
+      reply.header('etag', `"${tagOf(orgId, revision)}"`);
+      return { revision, people: people.map(bodyOf) };
+    },
+  );
+
+  app.put(
+    '',
+    {
+      bodyLimit: PEOPLE_BYTES,
+      config: {
+        action: 'change people',
+        headers: TAGGED,
+        errors: {
+          400: 'There is no parameter timezone: use dryRun, keepOthers.',
+          412: 'The newest revision is 7, not the one in If-Match: read it again.',
+        },
+      },
+      schema: {
+        tags: ['people'],
+        operationId: 'putPeople',
+        summary: 'Replace all people',
+        description:
+          'People who are not in the body are removed, and their events stay. With If-Match, only if that is still the newest revision.',
+        querystring: z.strictObject({
+          dryRun: isAsked('true: say what would change, and change nothing'),
+          keepOthers: isAsked(
+            'true: people who are not in the body stay as they are, which sends a large organization in parts',
+          ),
+        }),
+        headers: z.looseObject({
+          'if-match': z
+            .string()
+            .optional()
+            .meta({
+              description: 'the ETag of the people that you read, or their revision',
+              examples: ['"7"'],
+            }),
+        }),
+        body: z.strictObject({ people: z.array(PersonBody) }),
+        response: { 200: ChangeBody },
+      },
+    },
+    async ({ caller, body, query, headers }, reply) => {
+      const { orgId, userId, credential } = caller;
+      try {
+        const { revision, changes, days } = await replacePeople(
+          store,
+          orgId,
+          (before) => {
+            const wanted = body.people.map(personOf);
+            const named = new Set(wanted.map(({ userId }) => userId));
+            const others = before.filter(({ userId }) => !named.has(userId));
+            return query.keepOthers === 'true' ? [...others, ...wanted] : wanted;
+          },
+          {
+            author: userId ?? `key ${credential}`,
+            isExpected: isExpectedBy(headers['if-match'], orgId),
+            isTrial: query.dryRun === 'true',
+          },
+          clock(),
+        );
+        reply.header('etag', `"${tagOf(orgId, revision)}"`);
+        return {
+          revision,
+          changes: changes.map(({ user_id, change }) => ({ userId: user_id, change })),
+          days,
+        };
+      } catch (error) {
+        if (error instanceof StalePeople)
+          throw new ApiError(412, error.message.replace('the expected one', 'the one in If-Match'));
+        if (error instanceof UsageError) throw new ApiError(400, error.message);
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    '/proposals',
+    {
+      config: { action: 'read people' },
+      schema: {
+        tags: ['people'],
+        operationId: 'getProposedAliases',
+        summary: 'Users who may be the same person',
+        description: 'Nothing merges them until somebody adds an alias.',
+        response: { 200: z.object({ proposals: z.array(Proposal) }) },
+      },
+    },
+    async ({ caller: { orgId } }) => ({
+      proposals: (await proposedAliases(store, orgId)).map(({ user_id, alias, reason }) => ({
+        userId: user_id,
+        alias,
+        reason: reason as 'spelling' | 'address',
+      })),
+    }),
+  );
+};

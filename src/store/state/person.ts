@@ -1,0 +1,253 @@
+import { z } from 'zod';
+import { type Day, DaySchema } from '../../day.js';
+import { EmailText, nameText } from '../../input/name-text.js';
+import { Queue } from '../queue.js';
+import { quote, readSql } from '../sql-text.js';
+import type { Row, Store } from '../store.js';
+
+/** The days of a membership that always was, and of one of which no end is known. */
+export const FIRST_DAY = '1970-01-01' as Day;
+export const LAST_DAY = '2100-01-01' as Day;
+
+/** What a person belongs to: one team and one cost centre on a day at most. */
+export const KINDS = ['team', 'cost_center'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Answers give names in brackets to groups that are none, such as "(none)". */
+export const GroupName = nameText(128).refine(
+  (name) => !name.startsWith('('),
+  'must not begin with a bracket',
+);
+
+export const Membership = z.strictObject({
+  kind: z.enum(KINDS),
+  name: GroupName,
+  firstDay: DaySchema.default(FIRST_DAY),
+  lastDay: DaySchema.default(LAST_DAY),
+  isLead: z.boolean().default(false),
+});
+export type Membership = Readonly<z.infer<typeof Membership>>;
+
+/** How many names, and how many memberships, a person can have. */
+export const OF_ONE_PERSON = 100;
+
+/** Events that name nobody have the user id `unknown`, which is nobody's name. */
+export const UserId = nameText(128).refine((name) => name !== 'unknown', 'must not be unknown');
+
+/** A person, with all names under which events can come. */
+export const Person = z.strictObject({
+  userId: UserId,
+  /** '' if unknown. */
+  name: z.union([z.literal(''), nameText(200)]).default(''),
+  /** The first one is shown. */
+  emails: z.array(EmailText.max(128)).max(OF_ONE_PERSON).default([]),
+  aliases: z.array(UserId).max(OF_ONE_PERSON).default([]),
+  memberships: z.array(Membership).max(OF_ONE_PERSON).default([]),
+});
+export type Person = Readonly<z.infer<typeof Person>>;
+
+/** The people of an organization after one change of them; revision 0 before the first. */
+export interface People {
+  readonly revision: number;
+  /** By their user ids. */
+  readonly people: readonly Person[];
+}
+
+/** How many rows one statement writes. */
+const TOGETHER = 500;
+
+/** Changes of a store's people take turns: each is made of what the one before left. */
+const turns = new WeakMap<Store, Queue>();
+
+/** The person of each alias, by organization. Changes drop them. */
+const known = new WeakMap<Store, Map<string, Promise<ReadonlyMap<string, string>>>>();
+
+/** Runs work that reads the people of a store and changes them. */
+export function inTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  const queue = turns.get(store) ?? new Queue();
+  turns.set(store, queue);
+  return queue.run(work);
+}
+
+/** The people of an organization. */
+export async function peopleOf(store: Store, orgId: string): Promise<People> {
+  return store.snapshot(async (select) => {
+    const org = { org_id: orgId };
+    const people = await select(
+      'SELECT user_id, name, email FROM people WHERE org_id = $org_id ORDER BY user_id',
+      org,
+    );
+    const aliases = rowsByUser(
+      await select('SELECT user_id, alias, is_email FROM aliases WHERE org_id = $org_id ORDER BY alias', org),
+    );
+    const memberships = rowsByUser(
+      await select(
+        `SELECT user_id, kind, name, first_day, last_day, is_lead FROM memberships
+        WHERE org_id = $org_id ORDER BY kind DESC, first_day`,
+        org,
+      ),
+    );
+    const [newest] = await select(
+      'SELECT coalesce(max(revision), 0) AS revision FROM people_revisions WHERE org_id = $org_id',
+      org,
+    );
+    return {
+      revision: Number(newest?.revision),
+      people: people.map(({ user_id, name, email }) => {
+        const names = aliases.get(String(user_id)) ?? [];
+        const emails = names.filter(({ is_email }) => is_email === true).map(({ alias }) => String(alias));
+        // An address can be the user id itself, which is no alias.
+        const first = email === '' ? [] : [String(email)];
+        return {
+          userId: String(user_id),
+          name: String(name),
+          emails: [...first, ...emails.filter((other) => other !== email)],
+          aliases: names.filter(({ is_email }) => is_email !== true).map(({ alias }) => String(alias)),
+          memberships: (memberships.get(String(user_id)) ?? []).map((row) => ({
+            kind: row.kind as Kind,
+            name: String(row.name),
+            firstDay: row.first_day as Day,
+            lastDay: row.last_day as Day,
+            isLead: row.is_lead === true,
+          })),
+        };
+      }),
+    };
+  });
+}
+
+function rowsByUser(rows: readonly Row[]): ReadonlyMap<string, Row[]> {
+  const found = new Map<string, Row[]>();
+  for (const row of rows) {
+    const of = found.get(String(row.user_id));
+    if (of === undefined) found.set(String(row.user_id), [row]);
+    else of.push(row);
+  }
+  return found;
+}
+
+/** A change of an organization's people: whom it removes, and whom it adds or replaces. */
+export interface PeopleChange {
+  readonly orgId: string;
+  /** The newest revision, after which this one comes. */
+  readonly revision: number;
+  readonly author: string;
+  /** User ids. */
+  readonly removed: readonly string[];
+  readonly saved: readonly Person[];
+}
+
+/**
+ * Makes a change: all of it or nothing, where the engine has transactions. Days on which events count for other users since are stale from
+ * then on.
+ */
+export async function changePeople(store: Store, change: PeopleChange, now: number): Promise<void> {
+  const { orgId, author, removed, saved } = change;
+  const touched = [...removed, ...saved.map(({ userId }) => userId)];
+  const statements = ['people', 'aliases', 'memberships'].flatMap((table) =>
+    inParts(touched).map(
+      (some) =>
+        `DELETE FROM ${table} WHERE org_id = ${quote(orgId)} AND user_id IN (${some.map(quote).join(', ')})`,
+    ),
+  );
+  const insert = (table: string, rows: readonly string[]) =>
+    statements.push(...inParts(rows).map((some) => `INSERT INTO ${table} VALUES ${some.join(', ')}`));
+  const row = (...values: string[]) => `(${[quote(orgId), ...values].join(', ')})`;
+  insert(
+    'people',
+    saved.map(({ userId, name, emails }) => row(quote(userId), quote(name), quote(emails[0] ?? ''))),
+  );
+  insert(
+    'aliases',
+    saved.flatMap(({ userId, emails, aliases }) => [
+      ...emails.filter((email) => email !== userId).map((email) => row(quote(email), quote(userId), 'true')),
+      ...aliases.map((alias) => row(quote(alias), quote(userId), 'false')),
+    ]),
+  );
+  insert(
+    'memberships',
+    saved.flatMap(({ userId, memberships }) =>
+      memberships.map(({ kind, name, firstDay, lastDay, isLead }) =>
+        row(quote(userId), quote(kind), quote(name), quote(firstDay), quote(lastDay), String(isLead)),
+      ),
+    ),
+  );
+  const revision = {
+    ...{ org_id: orgId, revision: change.revision + 1, author, now },
+    people: touched.length,
+  };
+  await store.run([
+    ...statements.map((sql) => ({ sql })),
+    {
+      sql: `INSERT INTO people_revisions
+        SELECT $org_id, CAST($revision AS BIGINT), $author, instant($now), CAST($people AS BIGINT)`,
+      parameters: revision,
+    },
+    noting(orgId, revision.revision),
+  ]);
+  known.delete(store);
+}
+
+function inParts<T>(list: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / TOGETHER) }, (_, part) =>
+    list.slice(part * TOGETHER, (part + 1) * TOGETHER),
+  );
+}
+
+/** The statement that notes the days on which events count for other users since a revision. */
+function noting(orgId: string, revision: number) {
+  return {
+    sql: `INSERT INTO renamed_days
+      SELECT $org_id, day, CAST($revision AS BIGINT) FROM (${readSql('state/renamed_days.sql')}) AS renamed`,
+    parameters: { org_id: orgId, revision },
+  };
+}
+
+/** The built days of an organization whose rows count for other users than its people say now. */
+export async function renamedDays(store: Store, orgId: string): Promise<Day[]> {
+  const rows = await store.select(readSql('state/renamed_days.sql'), { org_id: orgId });
+  return rows.map(({ day }) => day as Day).sort();
+}
+
+/** The people of the aliases of an organization. They are kept in memory. */
+function aliasesOf(store: Store, orgId: string): Promise<ReadonlyMap<string, string>> {
+  const found = known.get(store) ?? new Map<string, Promise<ReadonlyMap<string, string>>>();
+  known.set(store, found);
+  const read =
+    found.get(orgId) ??
+    store
+      .select('SELECT alias, user_id FROM aliases WHERE org_id = $org_id', { org_id: orgId })
+      .then((rows) => new Map(rows.map(({ alias, user_id }) => [String(alias), String(user_id)])));
+  found.set(orgId, read);
+  read.catch(() => found.delete(orgId));
+  return read;
+}
+
+/** The user for whom a name counts: the person if it is an alias, else itself. */
+export async function userOf(store: Store, orgId: string, name: string): Promise<string> {
+  return (await aliasesOf(store, orgId)).get(name) ?? name;
+}
+
+/** All names that count for a user: the user id and the aliases. */
+export async function namesOf(store: Store, orgId: string, userId: string): Promise<string[]> {
+  const aliases = [...(await aliasesOf(store, orgId))].filter(([, person]) => person === userId);
+  return [userId, ...aliases.map(([alias]) => alias)];
+}
+
+/** A name that may be another name of a user. */
+export interface ProposedAlias {
+  readonly user_id: string;
+  readonly alias: string;
+  /** `spelling` if only upper case and white space tell them apart, `address` if both have one address. */
+  readonly reason: string;
+}
+
+/** The first 1,000 names of an organization that may be other names of its users. */
+export async function proposedAliases(store: Store, orgId: string): Promise<ProposedAlias[]> {
+  const rows = await store.select(readSql('state/same_people.sql'), { org_id: orgId });
+  return rows.map(({ user_id, alias, reason }) => ({
+    user_id: String(user_id),
+    alias: String(alias),
+    reason: String(reason),
+  }));
+}
