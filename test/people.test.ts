@@ -175,6 +175,32 @@ describe('aliases', () => {
   });
 });
 
+describe('teams', () => {
+  test('a change of them changes the answers that ask for them, and their tags, at once', async () => {
+    const { orgId, importing, ask } = await newOrganization();
+    await world.send([event('e1'), event('e2', { user_id: 'grace' })], { orgId });
+    await world.build();
+    const range = 'startDate=2026-06-10&endDate=2026-06-10';
+    const byTeam = `/api/v1/analytics/summary?${range}&group_by=team`;
+    const ofWeb = `/api/v1/analytics/summary?${range}&team=Web&team=None`;
+    const turnsOf = async (url: string) =>
+      (await ask(url)).body.data.map((row: { group_key: string | null; user_turns: number }) => [
+        row.group_key,
+        row.user_turns,
+      ]);
+    expect(await turnsOf(byTeam)).toEqual([['', 2]]);
+    expect(await turnsOf(ofWeb)).toEqual([[null, 0]]);
+    await importing('user_id,team\nada,Web\n');
+    expect(await turnsOf(byTeam)).toEqual([
+      ['', 1],
+      ['Web', 1],
+    ]);
+    expect(await turnsOf(ofWeb)).toEqual([[null, 1]]);
+    await importing('user_id,team,from,to\nada,Web,2026-06-11,\n');
+    expect(await turnsOf(byTeam)).toEqual([['', 2]]);
+  });
+});
+
 describe('proposals', () => {
   test('names that only case, white space or an address tell apart are proposed, and merged only by somebody', async () => {
     const { orgId, importing, ask, usersOn } = await newOrganization();

@@ -4,6 +4,7 @@ import { VERSION } from '../disk/package-root.js';
 import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
+import { KINDS, peopleRevision } from '../store/state/person.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';
@@ -145,7 +146,7 @@ export class Answerer {
     return answered;
   }
 
-  /** What an answer depends on: the digests of its days, the e-mails, the prices, and the request. */
+  /** What an answer depends on: the digests of its days, the e-mails, the prices, who belongs to which team, and the request. */
   private async stateOf(
     select: Store['select'],
     question: Question,
@@ -163,11 +164,14 @@ export class Answerer {
         })
       : null;
     const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
+    const asksTeams = KINDS.some((kind) => groupBy === kind || totals?.[kind] !== undefined);
+    const people = asksTeams ? await peopleRevision(select, orgId) : null;
     const state = JSON.stringify([
       MAKER,
       key,
       emails,
       prices,
+      people,
       days.map(({ day, checksum }) => [day, checksum]),
     ]);
     let refreshedAt: number | null = null;

@@ -87,12 +87,8 @@ export async function peopleOf(store: Store, orgId: string): Promise<People> {
         org,
       ),
     );
-    const [newest] = await select(
-      'SELECT coalesce(max(revision), 0) AS revision FROM people_revisions WHERE org_id = $org_id',
-      org,
-    );
     return {
-      revision: Number(newest?.revision),
+      revision: await peopleRevision(select, orgId),
       people: people.map(({ user_id, name, email }) => {
         const names = aliases.get(String(user_id)) ?? [];
         const emails = names.filter(({ is_email }) => is_email === true).map(({ alias }) => String(alias));
@@ -114,6 +110,15 @@ export async function peopleOf(store: Store, orgId: string): Promise<People> {
       }),
     };
   });
+}
+
+/** The number of the newest change of an organization's people; 0 before the first. */
+export async function peopleRevision(select: Store['select'], orgId: string): Promise<number> {
+  const [newest] = await select(
+    'SELECT coalesce(max(revision), 0) AS revision FROM people_revisions WHERE org_id = $org_id',
+    { org_id: orgId },
+  );
+  return Number(newest?.revision);
 }
 
 function rowsByUser(rows: readonly Row[]): ReadonlyMap<string, Row[]> {
