@@ -9,14 +9,19 @@ import type { Config } from '../settings/config.js';
 import { Session } from '../store/duckdb-session.js';
 import { ROLL_UPS, rollUpView } from '../store/roll-ups.js';
 import { quote } from '../store/sql-text.js';
-import type { Row, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
+import { columnNames, columnsOf } from '../store/tables.js';
 import { openLake, readLake } from './lake-database.js';
+
+/** What reports read besides the lake. */
+const OF_TODAY = ['known_emails', 'memberships'] as const;
 
 /** The answers about what has arrived since, which the lake doesn't have. */
 const OF_NOW: readonly Answer[] = ['quality'];
 
 /**
- * Answers a report from the rows that were published at an instant, by the same SELECTs as from the store. E-mails and prices are those of today.
+ * Answers a report from the rows that were published at an instant, by the same SELECTs as from the store. E-mails, teams and prices are those
+ * of today.
  * Both instants are Unix milliseconds. Throws a UsageError if the lake can't answer it.
  */
 export async function earlierReport(
@@ -39,14 +44,12 @@ export async function earlierReport(
     );
   const published = snapshotAt(lake, snapshot, asOf);
   if (published === undefined) throw new UsageError(`${whyMissing(lake, snapshot, asOf)}.`);
-  const emails = await store.select('SELECT user_id, user_email FROM user_emails WHERE org_id = $org_id', {
-    org_id: orgId,
-  });
+  const present = await Promise.all(OF_TODAY.map((table) => tableSql(store, orgId, table)));
   const connection = await openLake(config);
   try {
     await readLake(connection, lake, { snapshots: [published] });
     const session = new Session(connection);
-    await session.run([emailsSql(orgId, emails), ...ROLL_UPS.map(rollUpView)].join(';\n'));
+    await session.run([...present.flat(), ...ROLL_UPS.map(rollUpView)].join(';\n'));
     const { data } = await rowsOfReport(session.select, session.readColumns, answer, request);
     return data;
   } finally {
@@ -54,11 +57,16 @@ export async function earlierReport(
   }
 }
 
-function emailsSql(orgId: string, emails: readonly Row[]): string {
-  const table = 'CREATE TABLE user_emails (org_id VARCHAR, user_id VARCHAR, user_email VARCHAR)';
-  if (emails.length === 0) return table;
-  const rows = emails.map(
-    ({ user_id, user_email }) => `(${quote(orgId)}, ${quote(String(user_id))}, ${quote(String(user_email))})`,
+/** The statements that make a table with an organization's present rows. */
+async function tableSql(store: Store, orgId: string, table: (typeof OF_TODAY)[number]): Promise<string[]> {
+  const columns = columnsOf(table);
+  const rows = await store.select(
+    `SELECT ${columnNames(table).join(', ')} FROM ${table} WHERE org_id = $org_id`,
+    { org_id: orgId },
   );
-  return `${table}; INSERT INTO user_emails VALUES ${rows.join(', ')}`;
+  const values = rows.map((row) => `(${columns.map(({ name }) => quote(String(row[name]))).join(', ')})`);
+  return [
+    `CREATE TABLE ${table} (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`,
+    ...(values.length === 0 ? [] : [`INSERT INTO ${table} VALUES ${values.join(', ')}`]),
+  ];
 }
