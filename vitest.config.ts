@@ -66,6 +66,7 @@ const ON_EVERY_STORE = [
   'test/laws/numbers.test.ts',
   'test/laws/summary.test.ts',
   'test/laws/views.test.ts',
+  'test/people.test.ts',
   'test/readiness.test.ts',
   'test/store.test.ts',
 ];

@@ -59,8 +59,11 @@ export class Organization {
     this.stored = storedEvents(sent);
     const isClosed = ({ day }: StoredEvent) => day < today;
     const { people = NOBODY } = circumstances;
-    const known = (event: StoredEvent) => (isClosed(event) ? ofPerson(event, people) : event);
     const decided = decidedEvents(this.stored, isClosed);
+    const persons = new Map(
+      decided.map((event) => [event, isClosed(event) ? ofPerson(event, people) : event]),
+    );
+    const known = (event: StoredEvent) => persons.get(event) ?? event;
     this.decided = decided.map(known);
     const closed = countedEvents(decided.filter(isClosed)).map(known);
     const open = decided.filter((event) => !isClosed(event));
