@@ -131,6 +131,12 @@ describe('aliases', () => {
     await importing('user_id,email,alias\nada,ada@acme.example,ada-laptop\n');
     const key = await keyOf('member', 'ada-laptop');
     expect((await ask('/api/v1/caller', key)).body.data).toMatchObject({ user_id: 'ada' });
+    const keys = (await ask('/api/v1/api-keys')).body.data;
+    expect(keys.map(({ user_id }: { user_id: string }) => user_id).sort()).toEqual(['ada', 'root']);
+    // A filter by any own name is one by the person.
+    const own = '/api/v1/analytics/summary?startDate=2026-06-10&endDate=2026-06-10&user_id=';
+    expect((await ask(`${own}ada-laptop`, key)).status).toBe(200);
+    expect((await ask(`${own}grace`, key)).status).toBe(403);
     expect((await ask('/api/v1/events/sender', key)).body).toMatchObject({
       user_id: 'ada',
       is_only_user: true,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { dayOf, lastClosedDay, laterDay } from '../day.js';
+import { usersOf } from '../store/state/person.js';
 import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
 import { ANSWERS, type Answer, isPaged, isTotals } from './answer-names.js';
 import { columnsOf } from './answer-rows.js';
@@ -61,9 +62,12 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    query: Query,
+    asked: Query,
     ownId?: string,
   ) => {
+    // An alias in a filter means the person.
+    const user_id = asked.user_id && (await usersOf(store, request.caller.orgId, asked.user_id));
+    const query = { ...asked, user_id };
     const { startDate, endDate, group_by, limit, cursor } = query;
     requireClosed({ startDate, endDate }, clock());
     const isKnown = isKnownOf(request);

@@ -4,7 +4,8 @@ import { type Day, DaySchema, dayOf } from '../day.js';
 import { EmailText, nameText } from '../input/name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import { quote } from '../store/sql-text.js';
-import type { Store } from '../store/store.js';
+import { userOf } from '../store/state/person.js';
+import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import type { Caller } from './caller.js';
 import { Role } from './roles.js';
@@ -141,7 +142,19 @@ export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
     `SELECT ${COLUMNS} FROM keys WHERE org_id = coalesce($org_id, org_id) ORDER BY created_at, key_id`,
     { org_id: orgId ?? null },
   );
-  return rows.map((row) => Key.parse(row));
+  return keysIn(store, rows);
+}
+
+/** The keys of rows. One of a person's alias is the person's. */
+function keysIn(store: Store, rows: readonly Row[]): Promise<Key[]> {
+  return Promise.all(
+    rows
+      .map((row) => Key.parse(row))
+      .map(async (key) => ({
+        ...key,
+        user_id: key.user_id && (await userOf(store, key.org_id, key.user_id)),
+      })),
+  );
 }
 
 /** The newest keys of an organization, newest first: those before a key, if it is given. */
@@ -156,7 +169,7 @@ export async function newestKeys(
     ORDER BY key_id DESC LIMIT ${limit}`,
     { org_id: orgId, before: before ?? null },
   );
-  return rows.map((row) => Key.parse(row));
+  return keysIn(store, rows);
 }
 
 /** How many keys of an organization are neither revoked nor expired. */
@@ -171,12 +184,13 @@ export async function countValidKeys(store: Store, orgId: string, now: number): 
 
 /** A key by its id or fingerprint, of an organization or of any; undefined if there is none. */
 export async function findKey(store: Store, name: string, orgId?: string): Promise<Key | undefined> {
-  const [row] = await store.select(
+  const rows = await store.select(
     `SELECT ${COLUMNS} FROM keys
     WHERE (key_id = $name OR fingerprint = $name) AND org_id = coalesce($org_id, org_id)`,
     { name, org_id: orgId ?? null },
   );
-  return row === undefined ? undefined : Key.parse(row);
+  const [key] = await keysIn(store, rows);
+  return key;
 }
 
 /** Revokes a key by its id or fingerprint, from the next request on; undefined if there is none. */

@@ -59,8 +59,16 @@ const TOGETHER = 500;
 /** Changes of a store's people take turns: each is made of what the one before left. */
 const turns = new WeakMap<Store, Queue>();
 
-/** The person of each alias, by organization. Changes drop them. */
-const known = new WeakMap<Store, Map<string, Promise<ReadonlyMap<string, string>>>>();
+/** The aliases of an organization in memory. */
+interface Aliases {
+  /** The person of each alias. */
+  readonly users: ReadonlyMap<string, string>;
+  /** The rows of each person. */
+  readonly ofUser: ReadonlyMap<string, readonly Row[]>;
+}
+
+/** The aliases of each store's organizations. Changes drop them. */
+const known = new WeakMap<Store, Map<string, Promise<Aliases>>>();
 
 /** Runs work that reads the people of a store and changes them. */
 export function inTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
@@ -214,29 +222,39 @@ export async function renamedDays(store: Store, orgId: string): Promise<Day[]> {
   return rows.map(({ day }) => day as Day).sort();
 }
 
-/** The people of the aliases of an organization. They are kept in memory. */
-function aliasesOf(store: Store, orgId: string): Promise<ReadonlyMap<string, string>> {
-  const found = known.get(store) ?? new Map<string, Promise<ReadonlyMap<string, string>>>();
+/** The aliases of an organization. They are kept in memory. */
+function aliasesOf(store: Store, orgId: string): Promise<Aliases> {
+  const found = known.get(store) ?? new Map<string, Promise<Aliases>>();
   known.set(store, found);
   const read =
     found.get(orgId) ??
     store
-      .select('SELECT alias, user_id FROM aliases WHERE org_id = $org_id', { org_id: orgId })
-      .then((rows) => new Map(rows.map(({ alias, user_id }) => [String(alias), String(user_id)])));
+      .select('SELECT alias, user_id FROM aliases WHERE org_id = $org_id ORDER BY alias', { org_id: orgId })
+      .then((rows) => ({
+        users: new Map(rows.map(({ alias, user_id }) => [String(alias), String(user_id)])),
+        ofUser: rowsByUser(rows),
+      }));
   found.set(orgId, read);
-  read.catch(() => found.delete(orgId));
+  read.catch(() => {
+    if (found.get(orgId) === read) found.delete(orgId);
+  });
   return read;
 }
 
 /** The user for whom a name counts: the person if it is an alias, else itself. */
 export async function userOf(store: Store, orgId: string, name: string): Promise<string> {
-  return (await aliasesOf(store, orgId)).get(name) ?? name;
+  return (await aliasesOf(store, orgId)).users.get(name) ?? name;
+}
+
+/** The users for whom names count, each once and in order. */
+export async function usersOf(store: Store, orgId: string, names: readonly string[]): Promise<string[]> {
+  return [...new Set(await Promise.all(names.map((name) => userOf(store, orgId, name))))].sort();
 }
 
 /** All names that count for a user: the user id and the aliases. */
 export async function namesOf(store: Store, orgId: string, userId: string): Promise<string[]> {
-  const aliases = [...(await aliasesOf(store, orgId))].filter(([, person]) => person === userId);
-  return [userId, ...aliases.map(([alias]) => alias)];
+  const rows = (await aliasesOf(store, orgId)).ofUser.get(userId) ?? [];
+  return [userId, ...rows.map(({ alias }) => String(alias))];
 }
 
 /** A name that may be another name of a user. */
