@@ -3,6 +3,7 @@ import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
 import type { Day } from '../day.js';
 import { type CostTerms, costTermsSql } from '../money/cost-terms.js';
+import { repoKeyOf } from '../store/repo-key.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
@@ -150,8 +151,8 @@ function reportSql(name: string): string {
 async function withRepoKeys(select: Store['select'], request: ReportRequest): Promise<ReportRequest> {
   const named = request.totals?.repo;
   if (named === undefined) return request;
-  const found = await Promise.all(named.map((repo) => select(readSql('report/named_repo.sql'), { repo })));
-  const repo = [...new Set(found.flat().map((row) => String(row.repo)))].sort();
+  const keys = await Promise.all(named.map((repo) => repoKeyOf(select, repo)));
+  const repo = [...new Set(keys)].sort();
   return { ...request, totals: { ...request.totals, repo } };
 }
 

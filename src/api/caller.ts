@@ -11,3 +11,8 @@ export const Caller = z.strictObject({
   credential: z.string(),
 });
 export type Caller = Readonly<z.infer<typeof Caller>>;
+
+/** The name of a sender in lists of changes: the user, or the credential of none. */
+export function authorOf({ userId, credential }: Caller): string {
+  return userId ?? `key ${credential}`;
+}

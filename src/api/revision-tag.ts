@@ -1,3 +1,14 @@
+import { UsageError } from '../exit.js';
+
+/** The newest revision isn't the one that a change was made of. */
+export class Stale extends UsageError {
+  override name = 'Stale';
+
+  constructor(newest: number) {
+    super(`The newest revision is ${newest}, not the expected one: read it again.`);
+  }
+}
+
 /** The ETag of a revision, without quotes. It includes the organization, so that it never matches another one's. */
 export function tagOf(orgId: string, revision: number): string {
   return `${encodeURIComponent(orgId)}-${revision}`;

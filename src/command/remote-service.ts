@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { codeOf, UsageError } from '../exit.js';
+import { type QueryParameters, queryText } from '../input/query-text.js';
 import { certificateFaultOf } from '../network/certificate.js';
 import { AnswerTooLong, parsedJson, readAnswer } from '../network/outgoing.js';
 import { onRefusal, ProxyRefusal, wayTo } from '../network/proxy-agent.js';
@@ -70,16 +71,9 @@ export class RemoteService {
   }
 
   /** The answer to a GET with parameters. Throws the service's message if it refuses, and a UsageError for an unexpected answer. */
-  async get<T>(
-    shape: z.ZodType<T>,
-    path: string,
-    parameters: Readonly<Record<string, string | readonly string[] | undefined>> = {},
-  ): Promise<T> {
-    const given = Object.entries(parameters).flatMap(([name, values = []]) =>
-      [values].flat().map((value): [string, string] => [name, value]),
-    );
-    const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-    return this.shaped(shape, this.bodyOf(await this.once('GET', `${path}${query}`)));
+  async get<T>(shape: z.ZodType<T>, path: string, parameters: QueryParameters = {}): Promise<T> {
+    const query = queryText(parameters);
+    return this.shaped(shape, this.bodyOf(await this.once('GET', query === '' ? path : `${path}?${query}`)));
   }
 
   /** The answer to a POST, as it arrives. Throws the service's message if it refuses. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Stale } from '../api/revision-tag.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../store/queue.js';
 import type { Row, Store } from '../store/store.js';
@@ -22,11 +23,6 @@ export interface Change {
   readonly user: Author | null;
   /** RFC 3339. */
   readonly updatedAt: string | null;
-}
-
-/** The settings have changed since they were read. */
-export class Stale extends UsageError {
-  override name = 'Stale';
 }
 
 /** The organization has no such revision. */
@@ -138,8 +134,7 @@ export class Controls {
     return this.shared.queue.run(async () => {
       const row = await this.rowOf(orgId);
       const revision = Number(row?.revision ?? 0);
-      if (!isExpected(revision))
-        throw new Stale(`The newest revision is ${revision}, not the expected one: read it again.`);
+      if (!isExpected(revision)) throw new Stale(revision);
       if (address !== undefined && !addressesOf(settings).has(address))
         throw new UsageError(
           `The member settings.networkPolicy.allowedIps must include your own address, ${address}, or you would lock yourself out.`,

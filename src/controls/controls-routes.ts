@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Caller } from '../api/caller.js';
+import { authorOf, type Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
-import { isExpectedBy, tagOf } from '../api/revision-tag.js';
+import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { UsageError } from '../exit.js';
-import { type Author, type Controls, NoRevision, SETTINGS_BYTES, Stale } from './control-revisions.js';
+import { type Author, type Controls, NoRevision, SETTINGS_BYTES } from './control-revisions.js';
 import { EXAMPLE, Settings } from './control-settings.js';
 import { mapSecrets } from './settings-secrets.js';
 
@@ -51,9 +51,9 @@ function revisionOf(cursor: string): number {
   return Number(position < Number.MAX_SAFE_INTEGER ? position : Number.MAX_SAFE_INTEGER);
 }
 
-function authorOf({ userId, email, credential }: Caller): Author {
-  const id = userId ?? `key ${credential}`;
-  return { id, email: email ?? '', name: id };
+function detailsOf(caller: Caller): Author {
+  const id = authorOf(caller);
+  return { id, email: caller.email ?? '', name: id };
 }
 
 /** An example of the ETag header. */
@@ -151,7 +151,7 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
       const isExpected = isExpectedBy(request.headers['if-match'], caller.orgId);
       try {
         const options = { isExpected, address };
-        const change = await controls.replace(caller.orgId, body.settings, authorOf(caller), options);
+        const change = await controls.replace(caller.orgId, body.settings, detailsOf(caller), options);
         reply.header('etag', `"${tagOf(caller.orgId, change.revision)}"`);
         return change as z.infer<typeof ChangeRecord>;
       } catch (error) {

@@ -116,8 +116,7 @@ const PAYLOAD_BYTES = 1 << 20;
 /** The user of a payload's session. Throws 403 if the caller may not name this user, or if there is none. */
 async function userOf(store: Store, caller: Caller, wanted: string | undefined): Promise<string> {
   const { role, userId } = caller;
-  const onlyUsers = wanted === undefined ? null : await onlyUsersOf(store, caller);
-  if (wanted !== undefined && onlyUsers?.includes(wanted) === false)
+  if (wanted !== undefined && (await onlyUsersOf(store, caller))?.includes(wanted) === false)
     throw new ApiError(
       403,
       `A credential of role ${role} may send only payloads of its own user_id, ${userId}: this one was not accepted.`,

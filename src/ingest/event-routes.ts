@@ -12,6 +12,7 @@ import {
   goneOf,
   type InboxDeps,
   NO_ARRAY,
+  onlyUserOf,
   onlyUsersOf,
   refusalOfBody,
   TOO_LARGE,
@@ -72,7 +73,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
     async ({ caller }) => ({
       org_id: caller.orgId,
       user_id: caller.userId,
-      is_only_user: (await onlyUsersOf(store, caller)) !== null,
+      is_only_user: onlyUserOf(caller) !== null,
     }),
   );
 

@@ -36,12 +36,15 @@ export interface InboxDeps extends ApiDeps {
 }
 
 /** The names of the only user whose events a caller may send, the user id first; null for any user. Throws a 403 where there is none. */
-export async function onlyUsersOf(
-  store: Store,
-  { orgId, role, userId }: Caller,
-): Promise<readonly string[] | null> {
+export async function onlyUsersOf(store: Store, caller: Caller): Promise<readonly string[] | null> {
+  const only = onlyUserOf(caller);
+  return only === null ? null : namesOf(store, caller.orgId, only);
+}
+
+/** The user whose events alone a caller may send; null for any. Throws a 403 where there is none. */
+export function onlyUserOf({ role, userId }: Caller): string | null {
   if (may(role, 'send events of other users')) return null;
-  if (userId !== null) return namesOf(store, orgId, userId);
+  if (userId !== null) return userId;
   throw new ApiError(
     403,
     'This key belongs to no user, but may send only events of its own user: create one with --user.',

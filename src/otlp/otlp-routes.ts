@@ -8,7 +8,7 @@ import { ApiError, PROTOBUF_TYPE } from '../api/errors.js';
 import { NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
 import { InboxFull } from '../ingest/inbox.js';
-import { encodingOf, FULL, goneOf, type InboxDeps, onlyUsersOf } from '../ingest/request-body.js';
+import { encodingOf, FULL, goneOf, type InboxDeps, onlyUserOf } from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { kindOf } from '../ingest/set-aside.js';
 import { OTLP } from '../ingest/source.js';
@@ -120,10 +120,7 @@ export interface OtlpDeps extends InboxDeps {
 }
 
 /** Telemetry over OTLP/HTTP (docs/otlp.md, "Answers"). */
-export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (
-  app,
-  { inbox, store, clock, countRecords },
-) => {
+export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, countRecords }) => {
   const mapper = new RequestMapper(OTLP);
   app.addHook('onClose', () => mapper.close());
   const memory = new BodyMemory();
@@ -135,7 +132,7 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (
   const take = async (signal: Signal, request: FastifyRequest, gone: AbortSignal): Promise<Outcome> => {
     const { orgId, userId } = request.caller;
     // With a key without a user, records name their own users.
-    await onlyUsersOf(store, request.caller);
+    onlyUserOf(request.caller);
     const sender = { requestId: request.id, orgId, userId, receivedAt: clock() };
     const records = new RecordLines(signal, sender, sessions);
     const encoding = encodingOf(request.headers['content-encoding']);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Stale } from '../api/revision-tag.js';
 import { addDays } from '../day.js';
 import { UsageError } from '../exit.js';
 import {
@@ -11,17 +12,11 @@ import {
   type Membership,
   type Person,
   peopleOf,
-  renamedDays,
 } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 
 /** How many people an organization can have. */
 export const PEOPLE_AT_MOST = 100_000;
-
-/** The people have changed since they were read. */
-export class StalePeople extends UsageError {
-  override name = 'StalePeople';
-}
 
 /** How a change is made. */
 export interface ChangeOptions {
@@ -49,8 +44,8 @@ export interface ChangedPeople {
 }
 
 /**
- * Replaces the people of an organization by those that `make` makes of them. Throws StalePeople when the revision isn't the expected one, and a UsageError that
- * says why people can't be so; then nothing changes.
+ * Replaces the people of an organization by those that `make` makes of them. Throws Stale when the revision isn't the
+ * expected one, and a UsageError that says why people can't be so; then nothing changes.
  */
 export function replacePeople(
   store: Store,
@@ -61,8 +56,7 @@ export function replacePeople(
 ): Promise<ChangedPeople> {
   return inTurn(store, async () => {
     const { revision, people: before } = await peopleOf(store, orgId);
-    if (!isExpected(revision))
-      throw new StalePeople(`The newest revision is ${revision}, not the expected one: read it again.`);
+    if (!isExpected(revision)) throw new Stale(revision);
     const after = make(before).map(inOrder);
     requireSound(after);
     const known = new Map(before.map((person) => [person.userId, inOrder(person)]));
@@ -77,15 +71,15 @@ export function replacePeople(
       })),
     ].sort((one, other) => (one.user_id < other.user_id ? -1 : 1));
     if (isTrial || changes.length === 0) return { revision, changes, days: 0 };
-    await changePeople(store, { orgId, revision, author, removed, saved }, now);
-    return { revision: revision + 1, changes, days: (await renamedDays(store, orgId)).length };
+    const days = await changePeople(store, { orgId, revision, author, removed, saved }, now);
+    return { revision: revision + 1, changes, days };
   });
 }
 
 /** A person as it is stored: each name once, and in an order of its own. */
 function inOrder({ userId, name, emails, aliases, memberships }: Person): Person {
   const [first, ...rest] = [...new Set(emails)];
-  const others = new Set([...aliases].filter((alias) => alias !== userId && !emails.includes(alias)));
+  const others = new Set(aliases.filter((alias) => alias !== userId && !emails.includes(alias)));
   return {
     userId,
     name,

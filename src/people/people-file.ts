@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { Day } from '../day.js';
 import { UsageError } from '../exit.js';
+import { grouped } from '../input/grouped.js';
 import {
   FIRST_DAY,
   KINDS,
@@ -143,8 +144,7 @@ export function withLines(
   { today, replaces }: { readonly today: Day; readonly replaces: boolean },
 ): Person[] {
   const known = new Map(before.map((person) => [person.userId, person]));
-  const byUser = new Map<string, PeopleLine[]>();
-  for (const line of lines) byUser.set(line.user_id, [...(byUser.get(line.user_id) ?? []), line]);
+  const byUser = grouped(lines, ({ user_id }) => user_id);
   const named = [...byUser].map(([userId, own]) => personOf(known.get(userId), userId, own, today));
   return replaces ? named : [...before.filter(({ userId }) => !byUser.has(userId)), ...named];
 }

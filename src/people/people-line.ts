@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import { EmailText, nameText } from '../input/name-text.js';
-import { GroupName, UserId } from '../store/state/person.js';
+import { GroupName, PersonEmail, PersonName, UserId } from '../store/state/person.js';
 
 /** How many lines a file of people can have: some of each person. */
 export const LINES_AT_MOST = 200_000;
@@ -11,8 +10,8 @@ export const PeopleLine = z.strictObject({
   /** The number of the line. */
   line: z.int(),
   user_id: UserId,
-  name: z.union([z.literal(''), nameText(200)]).optional(),
-  email: z.array(EmailText.max(128)).optional(),
+  name: PersonName.optional(),
+  email: z.array(PersonEmail).optional(),
   alias: z.array(UserId).optional(),
   team: z.union([z.literal(''), GroupName]).optional(),
   cost_center: z.union([z.literal(''), GroupName]).optional(),

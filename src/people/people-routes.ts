@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { authorOf } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
-import { isExpectedBy, tagOf } from '../api/revision-tag.js';
+import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -12,11 +13,14 @@ import {
   LAST_DAY,
   type Membership,
   OF_ONE_PERSON,
-  Person,
+  type Person,
+  PersonEmail,
+  PersonName,
   peopleOf,
   proposedAliases,
+  UserId,
 } from '../store/state/person.js';
-import { replacePeople, StalePeople } from './people-change.js';
+import { replacePeople } from './people-change.js';
 
 /** The largest list of people, in bytes of JSON. */
 const PEOPLE_BYTES = 4 << 20;
@@ -36,16 +40,16 @@ const list = <T extends z.ZodType>(of: T) => z.array(of).max(OF_ONE_PERSON).defa
 
 const PersonBody = z
   .strictObject({
-    userId: Person.shape.userId.meta({
+    userId: UserId.meta({
       description: 'the id that answers and filters have',
       examples: ['ada'],
     }),
-    name: Person.shape.name.meta({ description: "'' if unknown", examples: ['Ada Lovelace'] }),
-    emails: Person.shape.emails.meta({
+    name: PersonName.default('').meta({ description: "'' if unknown", examples: ['Ada Lovelace'] }),
+    emails: list(PersonEmail).meta({
       description: 'addresses; the first one is shown, and all of them are aliases',
       examples: [['ada@acme.example']],
     }),
-    aliases: Person.shape.aliases.meta({
+    aliases: list(UserId).meta({
       description:
         'other names under which events come, and credentials: ids of collectors, telemetry and identity providers, logins of vendors',
       examples: [['ada-laptop', '00u1abcd']],
@@ -76,7 +80,7 @@ const ChangeBody = z
     revision: Revision,
     changes: z.array(
       z.object({
-        userId: Person.shape.userId.meta({ examples: ['ada'] }),
+        userId: UserId.meta({ examples: ['ada'] }),
         change: z.string().meta({ description: 'in words', examples: ['+ alias ada-laptop'] }),
       }),
     ),
@@ -124,10 +128,11 @@ function bodyOf({ memberships, ...person }: Person): z.infer<typeof PersonBody> 
     to: lastDay === LAST_DAY ? null : lastDay,
   });
   return {
-    ...person,
+    ...{ userId: person.userId, name: person.name },
+    ...{ emails: [...person.emails], aliases: [...person.aliases] },
     teams: of('team').map((one) => ({ ...belonging(one), isLead: one.isLead })),
     costCenters: of('cost_center').map(belonging),
-  } as z.infer<typeof PersonBody>;
+  };
 }
 
 /** A parameter that is false by default. */
@@ -199,7 +204,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       },
     },
     async ({ caller, body, query, headers }, reply) => {
-      const { orgId, userId, credential } = caller;
+      const { orgId } = caller;
       try {
         const { revision, changes, days } = await replacePeople(
           store,
@@ -211,7 +216,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
             return query.keepOthers === 'true' ? [...others, ...wanted] : wanted;
           },
           {
-            author: userId ?? `key ${credential}`,
+            author: authorOf(caller),
             isExpected: isExpectedBy(headers['if-match'], orgId),
             isTrial: query.dryRun === 'true',
           },
@@ -224,7 +229,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
           days,
         };
       } catch (error) {
-        if (error instanceof StalePeople)
+        if (error instanceof Stale)
           throw new ApiError(412, error.message.replace('the expected one', 'the one in If-Match'));
         if (error instanceof UsageError) throw new ApiError(400, error.message);
         throw error;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../api/errors.js';
 import { withoutCredentials } from '../network/url-credentials.js';
+import { repoKeyOf } from '../store/repo-key.js';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Row, Store } from '../store/store.js';
 import { type Level, levelOf } from './maturity-level.js';
@@ -14,7 +15,6 @@ const AT_ONCE = 20;
 const SQL = {
   cursor: readSql('readiness/cursor.sql'),
   ids: readSql('readiness/ids.sql'),
-  key: readSql('readiness/key.sql'),
   reports: readSql('readiness/reports.sql'),
   repositories: readSql('readiness/repositories.sql'),
 };
@@ -56,8 +56,7 @@ export async function saveReport(
   now: number,
 ): Promise<Report> {
   const repoUrl = withoutCredentials(submitted.repoUrl);
-  const [row] = await store.select(SQL.key, { repo_url: repoUrl });
-  const key = String(row?.repo);
+  const key = await repoKeyOf(store.select.bind(store), repoUrl);
   const whole: Report = {
     reportId: randomUUID(),
     createdAt: now,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { queryText } from '../../src/input/query-text.js';
 import { addDays, type Day, isDay, quarterOf, type Range, today } from './days.js';
 
 /** The members that a page can be filtered by, named as in the API. */
@@ -62,22 +63,12 @@ export function parseAddress({ pathname, search }: { pathname: string; search: s
 }
 
 export function hrefOf({ path, rangeName, custom, filters, choices }: Address): string {
-  const search = searchOf({
+  const search = queryText({
     ...(rangeName === 'custom' ? custom : rangeName === '30d' ? {} : { range: rangeName }),
     ...filters,
     ...choices,
   });
   return BASE + path.map(encodeURIComponent).join('/') + (search === '' ? '' : `?${search}`);
-}
-
-export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
-
-/** A query string of the parameters that have a value: a list is its parameter several times. */
-export function searchOf(parameters: Parameters): string {
-  const given = Object.entries(parameters).flatMap(([name, values = []]) =>
-    [values].flat().map((value) => [name, String(value)]),
-  );
-  return new URLSearchParams(given).toString();
 }
 
 /** The days of an address. `last` is the newest built day. */

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import { type Parameters, searchOf } from './address.js';
+import { type QueryParameters, queryText } from '../../src/input/query-text.js';
 import type { Range } from './days.js';
 
 /** An error from the service, with its sentence; status 0 if the service couldn't be reached. */
@@ -216,11 +216,11 @@ export function useAgain({ answer, error, path, again }: Asked<unknown>, ms: num
 }
 
 /** The path of an answer with the parameters that have a value. */
-export function withQuery(path: string, parameters: Parameters): string {
-  return `${path}?${searchOf(parameters)}`;
+export function withQuery(path: string, parameters: QueryParameters): string {
+  return `${path}?${queryText(parameters)}`;
 }
 
 /** The path of an analytics answer for the days of a range. */
-export function analyticsPath(name: string, { from, to }: Range, more: Parameters = {}): string {
+export function analyticsPath(name: string, { from, to }: Range, more: QueryParameters = {}): string {
   return withQuery(`api/v1/analytics/${name}`, { startDate: from, endDate: to, ...more });
 }

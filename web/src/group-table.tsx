@@ -8,7 +8,7 @@ import { Paging } from './paging.js';
 import { Panel } from './panel.js';
 import { Spark } from './strip.js';
 import {
-  GROUP_OF,
+  groupOf,
   type Numbers,
   ROWS,
   type Summary,
@@ -44,7 +44,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
     ? (address.choices.sort ?? '')
     : 'cost_usd';
   const range = rangeOf(address, last);
-  const query = { groupBy: GROUP_OF[filter], sort, limit: PAGE, compare: 'previous' } as const;
+  const query = { groupBy: groupOf(filter), sort, limit: PAGE, compare: 'previous' } as const;
   const first = summaryPath(range, address.filters, query);
   const [turned, setTurned] = useState<{ of: string; cursors: readonly string[] }>();
   // Pages of another order or range no longer apply.
@@ -164,7 +164,7 @@ function useCosts(
 ): (key: string) => (number | null)[] {
   const range = rangeOf(address, last);
   const interval = intervalOf(range);
-  const query = { groupBy: GROUP_OF[filter], interval, keys, limit: ROWS };
+  const query = { groupBy: groupOf(filter), interval, keys, limit: ROWS };
   const { answer } = usePages<Summary>(
     keys.length === 0 ? undefined : summaryPath(range, address.filters, query),
   );
@@ -197,7 +197,7 @@ function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) 
   const typed = useTyped(text);
   const pathOf = (search: string) =>
     summaryPath(rangeOf(address, last), address.filters, {
-      ...{ groupBy: GROUP_OF[filter], sort: 'cost_usd', limit: OFFERED, search },
+      ...{ groupBy: groupOf(filter), sort: 'cost_usd', limit: OFFERED, search },
     });
   const { answer, error } = useAnswer<Summary>(typed === '' ? undefined : pathOf(typed));
   const found = (answer?.data ?? []).flatMap(({ group_key }) => group_key || []);

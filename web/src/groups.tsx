@@ -5,7 +5,7 @@ import { cell, change, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { FILTER_NAMES } from './range-head.js';
-import { COST, FIGURES, GROUP_OF, type Numbers, useSummary } from './summary.js';
+import { COST, FIGURES, groupOf, type Numbers, useSummary } from './summary.js';
 import { Tabs } from './tabs.js';
 
 interface GroupList {
@@ -54,7 +54,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
   const { title, filter, sort } = lists[at] ?? all[0];
   const { unit, name: measure } = FIGURES.find(({ member }) => member === sort) ?? COST;
   const asked = useSummary(address, last, {
-    groupBy: GROUP_OF[filter],
+    groupBy: groupOf(filter),
     sort,
     limit: LISTED,
     compare: 'previous',

@@ -17,7 +17,7 @@ import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
 import { dayText, nameOf, rangeText, waitingText } from './format.js';
 import { closeMenu } from './menu.js';
 import { may, type Session } from './session.js';
-import { GROUP_OF, type Summary, summaryPath } from './summary.js';
+import { groupOf, type Summary, summaryPath } from './summary.js';
 import { useTyped } from './typed-text.js';
 
 export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
@@ -206,7 +206,7 @@ function Values({ filter, address, last, toggle, close }: ValuesProps) {
       rangeOf(address, last),
       { ...others, ...address.fixed },
       {
-        groupBy: GROUP_OF[filter],
+        groupBy: groupOf(filter),
         sort: filter === 'tool' || filter === 'mcp_server' ? 'tool_calls' : 'sessions',
         limit: 100,
         search,

@@ -11,18 +11,10 @@ export type Numbers = NonNullable<SummaryRow['previous']>;
 
 export type Group = 'user' | Exclude<Filter, 'user_id'>;
 
-/** The group whose values each filter chooses. */
-export const GROUP_OF: Readonly<Record<Filter, Group>> = {
-  user_id: 'user',
-  team: 'team',
-  cost_center: 'cost_center',
-  model: 'model',
-  agent: 'agent',
-  repo: 'repo',
-  client: 'client',
-  tool: 'tool',
-  mcp_server: 'mcp_server',
-};
+/** The group whose values a filter chooses. */
+export function groupOf(filter: Filter): Group {
+  return filter === 'user_id' ? 'user' : filter;
+}
 
 export interface SummaryQuery {
   readonly groupBy?: Group;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Day, DaySchema } from '../../day.js';
+import type { Day } from '../../day.js';
+import { grouped } from '../../input/grouped.js';
 import { EmailText, nameText } from '../../input/name-text.js';
 import { Queue } from '../queue.js';
 import { quote, readSql } from '../sql-text.js';
@@ -19,14 +20,14 @@ export const GroupName = nameText(128).refine(
   'must not begin with a bracket',
 );
 
-export const Membership = z.strictObject({
-  kind: z.enum(KINDS),
-  name: GroupName,
-  firstDay: DaySchema.default(FIRST_DAY),
-  lastDay: DaySchema.default(LAST_DAY),
-  isLead: z.boolean().default(false),
-});
-export type Membership = Readonly<z.infer<typeof Membership>>;
+/** What a person belongs to from one day to another. */
+export interface Membership {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly firstDay: Day;
+  readonly lastDay: Day;
+  readonly isLead: boolean;
+}
 
 /** How many names, and how many memberships, a person can have. */
 export const OF_ONE_PERSON = 100;
@@ -34,17 +35,22 @@ export const OF_ONE_PERSON = 100;
 /** Events that name nobody have the user id `unknown`, which is nobody's name. */
 export const UserId = nameText(128).refine((name) => name !== 'unknown', 'must not be unknown');
 
+/** The name of a person; '' if unknown. */
+export const PersonName = z.union([z.literal(''), nameText(200)]);
+
+/** An address of a person, which is an alias too. */
+export const PersonEmail = EmailText.max(128);
+
 /** A person, with all names under which events can come. */
-export const Person = z.strictObject({
-  userId: UserId,
+export interface Person {
+  readonly userId: string;
   /** '' if unknown. */
-  name: z.union([z.literal(''), nameText(200)]).default(''),
+  readonly name: string;
   /** The first one is shown. */
-  emails: z.array(EmailText.max(128)).max(OF_ONE_PERSON).default([]),
-  aliases: z.array(UserId).max(OF_ONE_PERSON).default([]),
-  memberships: z.array(Membership).max(OF_ONE_PERSON).default([]),
-});
-export type Person = Readonly<z.infer<typeof Person>>;
+  readonly emails: readonly string[];
+  readonly aliases: readonly string[];
+  readonly memberships: readonly Membership[];
+}
 
 /** The people of an organization after one change of them; revision 0 before the first. */
 export interface People {
@@ -130,13 +136,7 @@ export async function peopleRevision(select: Store['select'], orgId: string): Pr
 }
 
 function rowsByUser(rows: readonly Row[]): ReadonlyMap<string, Row[]> {
-  const found = new Map<string, Row[]>();
-  for (const row of rows) {
-    const of = found.get(String(row.user_id));
-    if (of === undefined) found.set(String(row.user_id), [row]);
-    else of.push(row);
-  }
-  return found;
+  return grouped(rows, ({ user_id }) => String(user_id));
 }
 
 /** A change of an organization's people: whom it removes, and whom it adds or replaces. */
@@ -151,10 +151,10 @@ export interface PeopleChange {
 }
 
 /**
- * Makes a change: all of it or nothing, where the engine has transactions. Days on which events count for other users since are stale from
- * then on.
+ * Makes a change: all of it or nothing, where the engine has transactions. Answers how many built days count for other users since: they are
+ * stale from then on.
  */
-export async function changePeople(store: Store, change: PeopleChange, now: number): Promise<void> {
+export async function changePeople(store: Store, change: PeopleChange, now: number): Promise<number> {
   const { orgId, author, removed, saved } = change;
   const touched = [...removed, ...saved.map(({ userId }) => userId)];
   const statements = ['people', 'aliases', 'memberships'].flatMap((table) =>
@@ -185,41 +185,32 @@ export async function changePeople(store: Store, change: PeopleChange, now: numb
       ),
     ),
   );
-  const revision = {
-    ...{ org_id: orgId, revision: change.revision + 1, author, now },
-    people: touched.length,
-  };
+  const made = { org_id: orgId, revision: change.revision + 1 };
   await store.run([
     ...statements.map((sql) => ({ sql })),
     {
       sql: `INSERT INTO people_revisions
         SELECT $org_id, CAST($revision AS BIGINT), $author, instant($now), CAST($people AS BIGINT)`,
-      parameters: revision,
+      parameters: { ...made, author, now, people: touched.length },
     },
-    noting(orgId, revision.revision),
+    {
+      sql: `INSERT INTO renamed_days
+        SELECT $org_id, day, CAST($revision AS BIGINT) FROM (${readSql('state/renamed_days.sql')}) AS renamed`,
+      parameters: made,
+    },
   ]);
   known.delete(store);
+  const [noted] = await store.select(
+    'SELECT count(*) AS days FROM renamed_days WHERE org_id = $org_id AND revision = $revision',
+    made,
+  );
+  return Number(noted?.days);
 }
 
 function inParts<T>(list: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(list.length / TOGETHER) }, (_, part) =>
     list.slice(part * TOGETHER, (part + 1) * TOGETHER),
   );
-}
-
-/** The statement that notes the days on which events count for other users since a revision. */
-function noting(orgId: string, revision: number) {
-  return {
-    sql: `INSERT INTO renamed_days
-      SELECT $org_id, day, CAST($revision AS BIGINT) FROM (${readSql('state/renamed_days.sql')}) AS renamed`,
-    parameters: { org_id: orgId, revision },
-  };
-}
-
-/** The built days of an organization whose rows count for other users than its people say now. */
-export async function renamedDays(store: Store, orgId: string): Promise<Day[]> {
-  const rows = await store.select(readSql('state/renamed_days.sql'), { org_id: orgId });
-  return rows.map(({ day }) => day as Day).sort();
 }
 
 /** The aliases of an organization. They are kept in memory. */
