@@ -18,6 +18,7 @@ import { callerOfHash, hashOf } from './api-keys.js';
 import type { Caller } from './caller.js';
 import { ClaimFault, callerOfClaims } from './caller-of-claims.js';
 import { ApiError, familyOf } from './errors.js';
+import { nameInLog } from './request-log.js';
 import { ACTIONS, type Action, may, type Role } from './roles.js';
 
 /** Authenticates requests by API keys, JWTs (docs/api.md, "JWTs") and sessions of browsers. */
@@ -88,6 +89,18 @@ export class Authenticator {
       throw new ApiError(...refusal);
     }
   }
+}
+
+/** The sender of a request, which is authenticated once. The lines that it logs from then on name the sender. */
+export function identifyOnce(
+  request: FastifyRequest,
+  authenticator: Pick<Authenticator, 'identify'>,
+): Promise<Caller> {
+  request.identified ??= authenticator.identify(request).then((caller) => {
+    nameInLog(request, caller);
+    return caller;
+  });
+  return request.identified;
 }
 
 /** The credential of a request. Exporters of OTLP can have settings that send it in other ways than the one of the API. */

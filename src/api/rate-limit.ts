@@ -1,6 +1,6 @@
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
-import type { Authenticator } from './auth.js';
+import { type Authenticator, identifyOnce } from './auth.js';
 import { ApiError } from './errors.js';
 import { trustedCaller } from './trusted-caller.js';
 
@@ -22,9 +22,8 @@ export function limitRequests(app: FastifyInstance, authenticator: Authenticator
     cache: COUNTED_AT_MOST,
     enableDraftSpec: true,
     keyGenerator: async (request) => {
-      request.identified = authenticator.identify(request);
       try {
-        const { orgId, credential } = await request.identified;
+        const { orgId, credential } = await identifyOnce(request, authenticator);
         return `${CREDENTIAL}${orgId} ${credential}`;
       } catch {
         return `address ${normalizeIP(request.ip)}`;

@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 
 const PATH_CHARACTERS = 500;
 
@@ -9,6 +9,22 @@ const PATH_CHARACTERS = 500;
 export function shownPath(url: string): string {
   const [path = ''] = url.split('?');
   return path.slice(0, PATH_CHARACTERS).replace(/\bdb([ka])_[\w-]*/g, 'db$1_***');
+}
+
+/** The requests whose log lines name their sender. */
+const named = new WeakSet<FastifyRequest>();
+
+/** Adds the organization of a request's sender, and the fingerprint of the credential, to all lines that it logs from now on. */
+export function nameInLog(
+  request: FastifyRequest,
+  { orgId, credential }: { readonly orgId: string; readonly credential?: string },
+): void {
+  // A browser that is signed in can sign in again.
+  if (named.has(request)) return;
+  named.add(request);
+  // The logger of a service without a log has no bindings.
+  const { log }: { log: FastifyBaseLogger & { setBindings?: (members: object) => void } } = request;
+  log.setBindings?.({ org: orgId, key: credential });
 }
 
 /** Logs one line per request when it ends, even if the client left before the answer. Health checks are not logged. */

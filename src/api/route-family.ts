@@ -3,10 +3,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
-import { type Authenticator, requireAction } from './auth.js';
+
+import { type Authenticator, identifyOnce, requireAction } from './auth.js';
 import type { Caller } from './caller.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
+import { nameInLog } from './request-log.js';
 import type { Action } from './roles.js';
 import { trustedCaller } from './trusted-caller.js';
 
@@ -77,8 +79,8 @@ export function family<Deps extends ApiDeps>(
   return async (app, deps) => {
     app.addHook('onRequest', async (request: FastifyRequest, reply) => {
       const trusted = trustedCaller.getStore();
-      request.caller =
-        trusted?.caller ?? (await (request.identified ?? deps.authenticator.identify(request)));
+      request.caller = trusted?.caller ?? (await identifyOnce(request, deps.authenticator));
+      if (trusted !== undefined) nameInLog(request, trusted.caller);
       if (trusted === undefined) await requireAddress(request, request.caller.orgId, deps);
       // Routes notice it as they notice a connection that closes.
       trusted?.left.addEventListener('abort', () => reply.raw.destroy());

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
+import { nameInLog } from '../api/request-log.js';
 import { requireAddress } from '../api/route-family.js';
 import { PROTOCOL } from './agent-message.js';
 import type { Computer } from './computer.js';
@@ -39,6 +41,7 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
       const computer = await computers.findByToken(token);
       if (computer === undefined)
         throw new ApiError(401, 'The request must have the header "Authorization: Bearer <agent token>".');
+      nameInLog(request, { orgId: computer.orgId, credential: hash('sha256', token).slice(0, 12) });
       await requireAddress(request, computer.orgId, deps);
       requireProtocol(request);
       request.computer = computer;

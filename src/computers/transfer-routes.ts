@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
+import { nameInLog } from '../api/request-log.js';
 import { requireAddress } from '../api/route-family.js';
 import { isFull } from '../disk/folder.js';
 import type { Permission } from './address-signer.js';
@@ -51,6 +52,7 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       throw new ApiError(403, NOT_SIGNED);
     const transfer = await uploads.transfers.find(transferId);
     if (transfer === undefined || transfer.isCompleted) throw new ApiError(404, GONE);
+    nameInLog(request, transfer);
     await requireAddress(request, transfer.orgId, deps);
     return transfer;
   };

@@ -4,6 +4,7 @@ import { callerOfHash } from '../api/api-keys.js';
 import { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
+import { nameInLog } from '../api/request-log.js';
 import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
 import type { OpenTicket, Tickets } from './tickets.js';
@@ -54,6 +55,7 @@ export class BrowserSessions {
     if (link === undefined || (await this.tickets.hasEnded(link, holdersOf(link.content.caller))))
       return false;
     if (!(await this.tickets.end(link))) return false;
+    nameInLog(request, link.content.caller);
     this.start(link.content, request, reply);
     return true;
   }

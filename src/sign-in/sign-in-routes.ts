@@ -5,6 +5,7 @@ import { requireAction } from '../api/auth.js';
 import { ClaimFault } from '../api/caller-of-claims.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
+import { nameInLog } from '../api/request-log.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { messageOf } from '../exit.js';
 import { type BrowserSessions, cookieName } from './browser-sessions.js';
@@ -58,6 +59,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
             401,
             'The API key is unknown, expired or revoked: create one with "daybook keys create".',
           );
+        nameInLog(request, caller);
         requireAction(caller, 'use the page');
         sessions.start({ keyHash }, request, reply);
       } else {
@@ -121,6 +123,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
       try {
         const address = new URL(CALLBACK + request.url.slice(request.url.indexOf('?')), base);
         const caller = await provider.finish(address, login.content);
+        nameInLog(request, caller);
         // Stored only now: anybody can come back with a code that the provider refuses, as often as they like.
         if (!(await tickets.end(login))) return late();
         sessions.start({ caller }, request, reply);

@@ -46,7 +46,7 @@ export class Queries {
   private readonly running = new Map<ChildProcess, string>();
   private isClosed = false;
 
-  /** `note` gets errors that aren't a query's fault. */
+  /** `note` gets errors that aren't a query's fault, unless the query has one of its own. */
   constructor(
     private readonly config: Pick<Config, 'data' | 'prices' | 'sql'>,
     private readonly note: (cause: string) => void,
@@ -56,7 +56,11 @@ export class Queries {
    * Runs a query and returns its bytes once there are some, and what it sees of the organization; before that, it throws a SqlError. A later
    * failure breaks the stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
    */
-  async run(request: SqlRequest, aborted: AbortSignal): Promise<{ bytes: Readable; seen: Seen }> {
+  async run(
+    request: SqlRequest,
+    aborted: AbortSignal,
+    note: (cause: string) => void = this.note,
+  ): Promise<{ bytes: Readable; seen: Seen }> {
     const config = this.config.sql;
     const ofOrganization = [...this.running.values()].filter((orgId) => orgId === request.orgId);
     if (ofOrganization.length >= config.queriesPerOrg) throw new SqlError('turn', TURN);
@@ -71,7 +75,7 @@ export class Queries {
       file: `answer-${randomUUID()}.tmp`,
     };
     const run = new Run(child, config, aborted);
-    const freed = run.ended.then((report) => this.free(child, job, report));
+    const freed = run.ended.then((report) => this.free(child, job, report, note));
     child.send(job);
     const report = await Promise.race([run.begun, freed]);
     if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
@@ -84,9 +88,14 @@ export class Queries {
   }
 
   /** Makes room for another query. */
-  private async free(child: ChildProcess, { file }: SqlJob, report: Ended): Promise<Ended> {
+  private async free(
+    child: ChildProcess,
+    { file }: SqlJob,
+    report: Ended,
+    note: (cause: string) => void,
+  ): Promise<Ended> {
     const isFailed = report.state === 'failed';
-    if (isFailed && report.cause !== undefined) this.note(report.cause);
+    if (isFailed && report.cause !== undefined) note(report.cause);
     if (isFailed && report.isUsed === false) {
       this.running.delete(child);
       this.keep(child);

@@ -132,9 +132,10 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       const type = mediaTypeOf(request, TYPES) ?? 'application/json';
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      const note = (cause: string) => request.log.error({ cause }, 'a query failed');
       const asked = { orgId: request.caller.orgId, asOf, sql, params, form: FORMS[type], limit };
       try {
-        const { bytes, seen } = await queries.run(asked, gone.signal);
+        const { bytes, seen } = await queries.run(asked, gone.signal, note);
         const charset = type === 'text/csv' || type === 'application/json' ? '; charset=utf-8' : '';
         reply
           .headers({
