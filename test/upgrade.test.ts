@@ -26,11 +26,13 @@ const CHANGES = readSqlFolder('change').map(({ name, text }) => ({
   text,
 }));
 const NEWEST = CHANGES.at(-1)?.number ?? 0;
-/** The change before, as names of copies have it. */
-const BEFORE = String(NEWEST - 1).padStart(4, '0');
-/** The newest change adds a column. */
-const [, TABLE = '', COLUMN = ''] =
-  /ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(CHANGES.at(-1)?.text ?? '') ?? [];
+/** The change before, and as names of copies have it. */
+const EARLIER = CHANGES.at(-2)?.number ?? 0;
+const BEFORE = String(EARLIER).padStart(4, '0');
+/** Undoes the newest change, which makes a table or adds a column. */
+const [, MADE, TABLE, COLUMN] =
+  /CREATE TABLE (\w+)|ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(CHANGES.at(-1)?.text ?? '') ?? [];
+const UNDO = MADE === undefined ? `ALTER TABLE ${TABLE} DROP COLUMN ${COLUMN}` : `DROP TABLE ${MADE}`;
 
 const ORGANIZATIONS: SentEvent[][] = fc.sample(organization, { seed: 7, numRuns: 8 });
 
@@ -53,7 +55,7 @@ async function oldData(...more: string[]): Promise<string> {
   const instance = await DuckDBInstance.create(join(data, DATABASE));
   const old = await instance.connect();
   for (const sql of [
-    `ALTER TABLE ${TABLE} DROP COLUMN ${COLUMN}`,
+    UNDO,
     `DELETE FROM changes WHERE number = ${NEWEST}`,
     "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'",
     "UPDATE day_inputs SET definitions = 'of then'",
@@ -88,7 +90,7 @@ describe('a database of the version before', () => {
     expect(await answers(world)).toEqual(expected);
     const copies = copiesIn(data);
     expect(copies).toEqual([`daybook-${BEFORE}-20260710T120000Z.duckdb`]);
-    expect(before[0]).toBe(NEWEST - 1);
+    expect(before[0]).toBe(EARLIER);
     expect(await contentsOf(join(data, 'backups', String(copies[0])))).toEqual(before);
     await world.store.close();
     // It is one of today now.
