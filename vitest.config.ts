@@ -50,6 +50,7 @@ const FAULTS = [
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/api-keys.test.ts',
+  'test/audit.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
   'test/cost-terms.test.ts',

@@ -3,7 +3,7 @@ import { sentenceOf } from '../store/day-checks.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type BuildRange, type Built, build } from './build-days.js';
-import { removeOldEvents } from './retention.js';
+import { removeOldAccess, removeOldEvents } from './retention.js';
 
 /** The trigger of a run. */
 export type Cause = 'start' | 'nightly' | 'retry' | 'command';
@@ -94,9 +94,12 @@ async function record(
     let removed: OrgDay[] = [];
     let failure: unknown;
     try {
-      if (!isChosen) removed = await removeOldEvents(store, retentionDays, clock());
+      if (!isChosen) {
+        removed = await removeOldEvents(store, retentionDays, clock());
+        await removeOldAccess(store, clock());
+      }
     } catch (error) {
-      // Built days are published even if removing old events fails.
+      // Built days are published even if removing fails.
       failure = error;
     }
     const [breach] = built.breaches;

@@ -10,10 +10,11 @@ import { Answers, MeAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer } from './answerer.js';
 import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
+import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
-import { TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
+import { keysOf, TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
 
 /** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
@@ -46,6 +47,15 @@ function ownUser(userId: string | null): string {
     403,
     'This key belongs to no user, so it has no rows of its own: create one with "daybook keys create --user".',
   );
+}
+
+/** Whom an answer is about: the users that a request names, or only the caller's own for a member. */
+function aboutOf(answer: Answer, { query, caller: { role, userId } }: FastifyRequest): About {
+  const { user_id, group_by, group_keys } = Object(query) as Readonly<Record<string, unknown>>;
+  const isByUser = isPaged(answer) || group_by === 'user' || (answer === 'tokens' && group_by === undefined);
+  const keys = group_by === 'user' ? (keysOf(String(group_keys)) ?? []) : [];
+  const own = isTotals(answer) && !may(role, 'read analytics') && user_id === undefined ? [userId] : [];
+  return aboutUsers([user_id, ...keys, ...own].flat(), isByUser ? 'everyone' : 'totals');
 }
 
 /** The CSV of an answer without rows. */
@@ -103,6 +113,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       {
         config: {
           action: isTotals(answer) ? 'read its own analytics' : 'read analytics',
+          about: (request) => aboutOf(answer, request),
           errors: RANGE_ERRORS,
           isTagged: true,
           csvExample: csvExample(answer),
@@ -123,6 +134,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     {
       config: {
         action: 'read its own analytics',
+        about: ({ caller }) => aboutUsers([caller.userId], 'totals'),
         errors: RANGE_ERRORS,
         isTagged: true,
         csvExample: csvExample('users'),
@@ -142,7 +154,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
   app.get(
     '/today',
     {
-      config: { action: 'read analytics', isTagged: true },
+      config: { action: 'read analytics', about: aboutEveryone, isTagged: true },
       schema: {
         tags: ['analytics'],
         summary: TODAY,

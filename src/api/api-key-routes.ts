@@ -15,6 +15,7 @@ import {
 import type { Caller } from './caller.js';
 import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
+import { aboutEveryone, aboutUsers } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
 
 /** All keys are in memory, so each organization has its share of it. */
@@ -74,7 +75,11 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { ...config, errors: { 400: 'The parameter limit must be an integer from 1 to 100.' } },
+      config: {
+        ...config,
+        about: aboutEveryone,
+        errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
+      },
       schema: {
         tags: ['keys'],
         operationId: 'listApiKeys',
@@ -150,9 +155,11 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 200: KeyRow },
       },
     },
-    async ({ caller, params: { key_id } }) => {
-      const key = await findKey(store, key_id, caller.orgId);
-      if (key === undefined) throw new ApiError(404, noKey(key_id));
+    async (request) => {
+      const { caller, params } = request;
+      const key = await findKey(store, params.key_id, caller.orgId);
+      if (key === undefined) throw new ApiError(404, noKey(params.key_id));
+      request.about = aboutUsers([key.user_id], 'totals');
       return rowOf(key, caller);
     },
   );

@@ -14,6 +14,7 @@ export const ACTIONS = {
   'change enterprise controls': ['owner'],
   'read people': ['owner', 'manager'],
   'change people': ['owner'],
+  'read the audit': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],

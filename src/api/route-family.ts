@@ -8,6 +8,7 @@ import { type Authenticator, identifyOnce, requireAction } from './auth.js';
 import type { Caller } from './caller.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
+import type { About } from './read-audit.js';
 import { nameInLog } from './request-log.js';
 import type { Action } from './roles.js';
 import { trustedCaller } from './trusted-caller.js';
@@ -29,10 +30,14 @@ declare module 'fastify' {
     caller: Caller;
     /** The sender, once authenticated; rejected without a valid credential. */
     identified?: Promise<Caller>;
+    /** Whom the answer is about, if only the handler can tell. */
+    about?: About;
   }
   interface FastifyContextConfig {
     /** The route's action in the role table; without one, any valid credential may use it. */
     action?: Action;
+    /** Whom an answer is about, for the access log; only routes whose answers are about people have it. */
+    about?: (request: FastifyRequest) => About;
     /** The shape of the route's errors; only routes that need a credential have one. */
     family?: Family;
     /** Errors of this route beyond those of every route, or with other sentences: one example per status. */

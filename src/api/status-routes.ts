@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DaySchema, lastClosedDay } from '../day.js';
 import { organizationStatus } from '../store/organization-status.js';
 import { readSql } from '../store/sql-text.js';
+import { aboutEveryone } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
 
 const count = (description: string, example: number) =>
@@ -48,7 +49,7 @@ export const statusRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { action: 'read analytics' },
+      config: { action: 'read analytics', about: aboutEveryone },
       schema: {
         tags: ['analytics'],
         summary: "What is stored of the organization's events, and which days are built",

@@ -26,7 +26,7 @@ const Keys = z
 export const NEEDS_GROUPS = ['search', 'group_keys'] as const;
 
 /** The keys of groups in a JSON array; undefined for anything else. */
-function keysOf(text: string): string[] | undefined {
+export function keysOf(text: string): string[] | undefined {
   try {
     return Keys.safeParse(JSON.parse(text)).data;
   } catch {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,8 +11,9 @@ import { rename, rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { requireKept } from '../lake/earlier-snapshot.js';
 import { outputWidth, stateFolder } from '../settings/config.js';
-import { settingsOfService } from '../socket/call.js';
+import { call, settingsOfService } from '../socket/call.js';
 import type { Format, Parameters, Shell, ShellOptions } from '../sql/sql-shell.js';
+import { logPath } from '../store/state/access-log.js';
 import type { Invocation } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
@@ -132,7 +134,11 @@ async function open(options: SqlOptions, out: Writable, { settings, clock }: Inv
   const config = settings();
   const chosen = shellOptions(options);
   if (chosen.asOf !== undefined) requireKept(chosen.asOf, await settingsOfService(config), clock());
-  return Shell.open(config, chosen, out);
+  const id = randomUUID().replaceAll('-', '');
+  return Shell.open(config, chosen, out, {
+    path: logPath(config.data, id),
+    write: async () => void (await call(config, clock, 'writeAccessLog', { orgId: options.org, id })),
+  });
 }
 
 async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {

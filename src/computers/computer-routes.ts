@@ -6,6 +6,7 @@ import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { filterOf } from '../api/filter.js';
 import { baseOf } from '../api/public-url.js';
+import { aboutEveryone, aboutUsers } from '../api/read-audit.js';
 import {
   Change,
   type Computer,
@@ -101,6 +102,10 @@ export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boole
   const { kind, id } = principalOf(caller);
   return owner.kind === kind && owner.id === id;
 }
+
+/** Whom an answer with a computer is about. */
+const aboutOwner = ({ owner }: Pick<Computer, 'owner'>) =>
+  aboutUsers(owner.kind === 'human' ? [owner.id] : [], 'totals');
 
 /** The answer for a computer. Its relay is at the service's address. */
 export function bodyOf(
@@ -203,6 +208,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     {
       config: {
         action: 'read computers',
+        about: aboutEveryone,
         errors: { 400: 'There is no parameter timezone: use includeProvisioningSteps, hostId.' },
       },
       schema: {
@@ -250,6 +256,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     },
     async (request) => {
       const computer = await required(request.caller, { id: request.params.computerId });
+      request.about = aboutOwner(computer);
       return bodyOf(computer, deps, request, request.query.includeProvisioningSteps !== 'false');
     },
   );
@@ -267,6 +274,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     },
     async (request) => {
       const computer = await required(request.caller, { name: request.params.name });
+      request.about = aboutOwner(computer);
       return bodyOf(computer, deps, request, request.query.includeProvisioningSteps !== 'false');
     },
   );

@@ -30,8 +30,8 @@ export interface Told {
 /** Calls a route. Rejects if the answer breaks off, or once the signal aborts. */
 export type AskRoute = (asked: Asked, signal: AbortSignal) => Promise<Told>;
 
-/** Calls routes in this process for an authenticated caller. */
-export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): AskRoute {
+/** Calls routes in this process for an authenticated caller, whose request came from an address. */
+export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller, address?: string): AskRoute {
   return async ({ method, path, body, accept, bytes }, signal) => {
     const read = new AbortController();
     const left = AbortSignal.any([signal, read.signal]);
@@ -40,6 +40,7 @@ export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): As
       url: path,
       headers: { host: 'localhost', accept },
       ...(body === undefined ? {} : { payload: body }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
       payloadAsStream: true,
     } as const;
     // TRICKY: the request begins when it is awaited, which must happen inside run.

@@ -65,7 +65,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
     },
     async (request, reply) => {
       requireOrigin(request, config);
-      const { caller, headers } = request;
+      const { caller, headers, ip } = request;
       const own = tools.get(caller.role) ?? toolsOf(config, caller.role);
       tools.set(caller.role, own);
       const gone = new AbortController();
@@ -82,7 +82,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
         signal: gone.signal,
       });
       const note = (err: unknown) => request.log.error({ err }, 'a tool failed');
-      const handler = createMcpHandler(() => mcpServer(own, callWith(own, askOwn(app, caller)), note), {
+      const handler = createMcpHandler(() => mcpServer(own, callWith(own, askOwn(app, caller, ip)), note), {
         // Clients can't subscribe, because nothing ever changes.
         maxSubscriptions: 0,
         onerror: (err) => request.log.debug({ err }, 'a message of MCP was refused'),

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { authorOf } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
+import { aboutEveryone } from '../api/read-audit.js';
 import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema } from '../day.js';
@@ -151,7 +152,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { action: 'read people', headers: TAGGED },
+      config: { action: 'read people', about: aboutEveryone, headers: TAGGED },
       schema: {
         tags: ['people'],
         operationId: 'getPeople',
@@ -240,7 +241,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '/proposals',
     {
-      config: { action: 'read people' },
+      config: { action: 'read people', about: aboutEveryone },
       schema: {
         tags: ['people'],
         operationId: 'getProposedAliases',

@@ -10,6 +10,7 @@ import '../input/sentence.js';
 import { analyticsRoutes } from '../api/analytics-routes.js';
 import { apiKeyRoutes } from '../api/api-key-routes.js';
 import { saveKeyUses } from '../api/api-keys.js';
+import { auditRoutes } from '../api/audit-routes.js';
 import { Authenticator } from '../api/auth.js';
 import { limitArrival } from '../api/body-timeout.js';
 import { refuseClient, watchConnections } from '../api/connection-errors.js';
@@ -22,6 +23,7 @@ import { parseJsonBodies } from '../api/json-body.js';
 import { OPENAPI } from '../api/openapi.js';
 import { operationsRoutes } from '../api/operations-routes.js';
 import { limitRequests } from '../api/rate-limit.js';
+import { auditReads } from '../api/read-audit.js';
 import { limitReading } from '../api/reading-timeout.js';
 import { referenceRoutes } from '../api/reference-routes.js';
 import { refuseAmbiguousHeads } from '../api/request-head.js';
@@ -158,7 +160,8 @@ export function buildApp(
   const sessions = new BrowserSessions(deps.store, new Tickets(deps.store, secretKey, clock), config, clock);
   const authenticator = new Authenticator(deps.store, config.jwt, clock, sessions);
   keepKeyUses(app, deps.store);
-  const all = { ...deps, authenticator, addresses: controls, controls, sessions };
+  const accessLog = auditReads(app, deps.store, clock);
+  const all = { ...deps, authenticator, addresses: controls, controls, sessions, accessLog };
   if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
   // Unknown parameters are an error, also for routes without parameters.
   app.addHook('onRoute', (route) => {
@@ -176,6 +179,7 @@ export function buildApp(
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
+  app.register(family('v0', auditRoutes), { ...all, prefix: '/api/v0/organization/audit' });
   addComputers(app, all);
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', callerRoutes), { ...all, prefix: '/api/v1/caller' });

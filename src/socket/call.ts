@@ -25,6 +25,7 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'getControls',
   'listControls',
   'diffControls',
+  'writeAccessLog',
 ]);
 
 /** How long a service can take to send its settings. Longer means that it hangs. */

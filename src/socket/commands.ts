@@ -30,6 +30,7 @@ import { LINES_AT_MOST, PeopleLine } from '../people/people-line.js';
 import type { Config } from '../settings/config.js';
 import { listOrganizations, removeOrganization } from '../store/organization.js';
 import { readSql } from '../store/sql-text.js';
+import { logPath, writeLog } from '../store/state/access-log.js';
 import { type Person, peopleOf, proposedAliases } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
@@ -143,6 +144,7 @@ export const Arguments = {
     name: z.string(),
     args: z.record(z.string(), z.unknown()),
   }),
+  writeAccessLog: z.strictObject({ orgId: z.string().optional(), id: z.string().regex(/^[0-9a-f]{32}$/) }),
   hold: z.strictObject({ id: z.uuid() }),
 };
 
@@ -395,6 +397,11 @@ export const commands = {
     isLeft.then(() => left.abort());
     const { callLocally } = await import('../mcp/local-tools.js');
     return callLocally(context, { ...called, orgId: await organizationOf(context, orgId) }, left.signal);
+  },
+  /** Writes the access log to a file of the data folder, which the caller removes. */
+  writeAccessLog: async ({ store, config }: Context, { orgId, id }: Of<'writeAccessLog'>) => {
+    await writeLog(store, logPath(config.data, id), orgId);
+    return {};
   },
   /** Reports the instant whose state the files keep, and holds them until the caller has gone. */
   hold: async (

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError, type ErrorStatus } from '../api/errors.js';
+import type { About } from '../api/read-audit.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { mediaTypeOf } from '../api/send-answer.js';
 import { isKept } from '../lake/earlier-snapshot.js';
@@ -43,6 +45,20 @@ const OTHER_FORMS = {
   'application/vnd.apache.arrow.stream': binary('an Arrow IPC stream'),
   'application/vnd.apache.parquet': binary('a Parquet file'),
 };
+
+/** Whom a statement is about. What it reads of the tables isn't known, so a table with users is about everyone. */
+function aboutSql(sql: unknown): About {
+  // The body of a request that is refused isn't read.
+  if (typeof sql !== 'string') return { scope: 'everyone' };
+  const words = new Set(sql.toLowerCase().match(/\w+/g));
+  const tables = SQL_TABLES.filter(({ name }) => words.has(name));
+  const isByUser = tables.some(({ columns }) => columns.some(({ name }) => name === 'user_id'));
+  return {
+    scope: isByUser ? 'everyone' : 'totals',
+    sqlDigest: hash('sha256', sql).slice(0, 12),
+    sqlTables: tables.map(({ name }) => name).join(' '),
+  };
+}
 
 /** The statuses of failed queries, by cause. */
 const STATUSES: Record<SqlFault, ErrorStatus> = {
@@ -104,6 +120,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       compress: false,
       config: {
         action: 'run SQL',
+        about: ({ body }) => aboutSql(Object(body).sql),
         forms: OTHER_FORMS,
         errors: {
           400: 'The body must be an object.',

@@ -10,6 +10,7 @@ import {
   type DuckDBValue,
   StatementType,
 } from '../arrow/duckdb-driver.js';
+import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
 import { LAKE } from '../lake/lake-paths.js';
@@ -61,6 +62,12 @@ export interface ShellOptions {
   readonly isWriting: boolean;
 }
 
+/** The table that isn't in the lake, because everybody who may run SQL reads that: `write` puts its rows into a Parquet file. */
+export interface AccessLogFile {
+  readonly path: string;
+  readonly write: () => Promise<void>;
+}
+
 /** The values of parameters by name: texts, which take the type that they are compared with or cast to. */
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -94,10 +101,16 @@ export class Shell {
     private readonly options: ShellOptions,
     private readonly out: Writable,
     private readonly seen: readonly Seen[],
+    private accessLog: AccessLogFile | undefined,
   ) {}
 
   /** Throws a UsageError for an organization that isn't in the lake, or wasn't yet. */
-  static async open(config: Config, options: ShellOptions, out: Writable): Promise<Shell> {
+  static async open(
+    config: Config,
+    options: ShellOptions,
+    out: Writable,
+    accessLog?: AccessLogFile,
+  ): Promise<Shell> {
     const lake = join(config.data, LAKE);
     const { orgId, asOf, format, output, isWriting } = options;
     const orgIds = orgId === undefined ? organizationsIn(lake) : [orgId];
@@ -115,9 +128,12 @@ export class Shell {
     if (!isWriting)
       await confine(connection, {
         folders: orgId === undefined ? [`${lake}${sep}`] : [organizationFolder(lake, orgId)],
-        paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
+        paths: [
+          ...(format === 'parquet' && output !== undefined ? [draftOf(output)] : []),
+          ...(accessLog === undefined ? [] : [accessLog.path]),
+        ],
       });
-    return new Shell(connection, config.data, options, out, snapshots.map(seenOf));
+    return new Shell(connection, config.data, options, out, snapshots.map(seenOf), accessLog);
   }
 
   async run(text: string): Promise<void> {
@@ -129,6 +145,7 @@ export class Shell {
     const { sql } = statement;
     this.isInterrupted = false;
     try {
+      await this.readAccessLog(sql);
       const type = await this.typeOf(sql);
       if (!READING.has(type)) {
         await (await this.prepared(sql)).run();
@@ -144,6 +161,21 @@ export class Shell {
       if (error instanceof UsageError) throw error;
       const names = (await this.tables()).map(({ name }) => name);
       throw new UsageError(faultOf(error, statement, names));
+    }
+  }
+
+  /** Creates the table `access_log` for the first statement that names it. */
+  private async readAccessLog(sql: string): Promise<void> {
+    const { accessLog } = this;
+    if (accessLog === undefined || !/\baccess_log\b/i.test(sql)) return;
+    try {
+      await accessLog.write();
+      await this.connection.run(
+        `CREATE TABLE access_log AS SELECT * FROM read_parquet(${quote(accessLog.path)})`,
+      );
+      this.accessLog = undefined;
+    } finally {
+      await rm(accessLog.path, { force: true });
     }
   }
 

@@ -267,6 +267,10 @@ export class ClickHouseStore implements Store {
     });
   }
 
+  append(sql: string): Promise<void> {
+    return this.session.run(sql);
+  }
+
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
       this.writing(() => this.staging.use(({ settler }) => settler.settle(readable, progress, this.commit))),

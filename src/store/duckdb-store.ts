@@ -170,6 +170,10 @@ export class DuckDbStore implements Store {
     );
   }
 
+  append(sql: string): Promise<void> {
+    return this.reading(async (session) => void (await session.run(sql)));
+  }
+
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
       this.exclusive(async ({ settler, processors }) => {

@@ -165,6 +165,8 @@ export interface Store {
    * one state of the store. Nothing of it stays, and nobody else sees it.
    */
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T>;
+  /** Runs an INSERT of rows that no answer depends on: it waits for no other writer, and the revision stays. */
+  append(sql: string): Promise<void>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /**

@@ -57,6 +57,16 @@ export interface Answers {
   getProposedAliases: {
     proposals: ProposedAlias[];
   };
+  getAudit: {
+    reads: Read[];
+    pagination: {
+      hasMore: boolean;
+      /**
+       * null if hasMore is false
+       */
+      nextCursor: string | null;
+    };
+  };
   createComputer: CreatedComputer;
   listComputers: {
     computers: Computer[];
@@ -873,6 +883,53 @@ export interface ProposedAlias {
    * spelling: only upper case and white space tell them apart; address: they have one address
    */
   reason: 'spelling' | 'address';
+}
+/**
+ * a request that was about a person, about everyone, or for totals
+ */
+export interface Read {
+  askedAt: string;
+  /**
+   * of the key or other credential that asked; local for a tool on the service's machine
+   */
+  fingerprint: string;
+  /**
+   * whose credential it is; null if it belongs to no user
+   */
+  userId: string | null;
+  /**
+   * from which the request came
+   */
+  address: string;
+  /**
+   * of the answer
+   */
+  path: string;
+  /**
+   * user: about one user; everyone: with a row for each person; totals: no person is told apart
+   */
+  scope: 'user' | 'everyone' | 'totals';
+  /**
+   * the user who was asked about; null unless scope is user
+   */
+  about: string | null;
+  /**
+   * null unless it was asked in SQL
+   */
+  sql: {
+    /**
+     * the first 12 hexadecimal digits of the SHA-256 of the statement
+     */
+    digest: string;
+    /**
+     * that the statement names
+     */
+    tables: string[];
+  } | null;
+  /**
+   * of the answer: 403 if it was refused
+   */
+  status: number;
 }
 export interface CreatedComputer {
   id: string;
@@ -2123,6 +2180,7 @@ export interface Caller {
     | 'change enterprise controls'
     | 'read people'
     | 'change people'
+    | 'read the audit'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'
