@@ -52,7 +52,7 @@ const focusOf = (page: Page) =>
 
 describe.runIf(hasBrowser)('operations', () => {
   test.each([
-    ['owner', ['Computers', 'Readiness', 'Controls', 'API keys']],
+    ['owner', ['Computers', 'Readiness', 'Controls', 'API keys', 'Audit']],
     ['manager', ['Computers', 'Readiness', 'Controls']],
     ['member', ['Computers', 'Readiness']],
     ['guest', ['Computers', 'Readiness']],
@@ -68,6 +68,7 @@ describe.runIf(hasBrowser)('operations', () => {
     for (const [path, name] of [
       ['controls', 'Controls'],
       ['keys', 'API keys'],
+      ['audit', 'Audit'],
     ] as const) {
       await page.goto(`${site.url}/operations/${path}`);
       await nav.waitFor();
@@ -667,5 +668,36 @@ describe.runIf(hasBrowser)('readiness', () => {
     const { key: guest } = await site.key('guest');
     const page = await site.signedIn(guest, 'operations/readiness');
     await page.locator('[data-criterion=security_policy]').waitFor();
+  });
+});
+
+describe.runIf(hasBrowser)('the audit', () => {
+  test('shows who asked about whom, in pages and by user', async () => {
+    const { key: own } = await site.key('manager', 'grace');
+    const { key: guest } = await site.key('guest', 'ken');
+    const users = '/api/v1/analytics/users?startDate=2026-06-01&endDate=2026-06-07';
+    for (let read = 0; read < 60; read += 1) await ask('GET', `${users}&user_id=ada`, undefined, own);
+    expect(
+      (await ask('GET', `${users}&user_id=${encodeURIComponent(HOSTILE)}`, undefined, guest)).status,
+    ).toBe(403);
+    const page = await site.signedIn(key, 'operations/audit');
+    const row = page.getByRole('row', { name: /ken .* analytics\/users refused/ });
+    await row.waitFor();
+    expect(await row.locator('td').nth(2).textContent()).toBe(HOSTILE);
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByRole('button', { name: 'Newer', disabled: false }).waitFor();
+    await row.waitFor({ state: 'detached' });
+
+    await page.locator('input[name=userId]').fill('ken');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await row.waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByText('Only by ken.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page
+      .getByRole('row', { name: /grace .* ada/ })
+      .first()
+      .waitFor();
   });
 });

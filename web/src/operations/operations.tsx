@@ -3,6 +3,7 @@ import { hrefOf } from '../address.js';
 import type { PageProps } from '../page-props.js';
 import { may, type Session } from '../session.js';
 import { useTitle } from '../title.js';
+import { Audit } from './audit.js';
 import { Computers } from './computers.js';
 import { Controls } from './controls.js';
 import { Keys } from './keys.js';
@@ -43,6 +44,13 @@ const PLACES: readonly {
     lead: 'What programs and people sign in with',
     action: 'manage API keys',
     Place: Keys,
+  },
+  {
+    path: 'audit',
+    name: 'Audit',
+    lead: 'Who asked for which numbers about whom, when and from where',
+    action: 'read the audit',
+    Place: Audit,
   },
 ];
 
