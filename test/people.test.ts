@@ -207,6 +207,54 @@ describe('teams', () => {
   });
 });
 
+describe('coverage', () => {
+  test('is told by team and by cost centre, and of the people of some of them', async () => {
+    const { orgId, importing, ask } = await newOrganization();
+    const usage = { type: 'model_usage', agent: 'claude-code', model: 'm', output_tokens: 0 };
+    await world.send(
+      [
+        event('e1', { ...usage, channel: 'log', input_tokens: 100 }),
+        event('e2', { ...usage, channel: 'otlp_metric', input_tokens: 50 }),
+        event('e3', { user_id: 'grace', agent: 'codex' }),
+        event('e4', { user_id: 'grace', agent: 'codex', timestamp: '2026-06-11T10:00:00Z' }),
+        event('e5', { user_id: 'bob', agent: 'codex' }),
+      ],
+      { orgId },
+    );
+    await world.build();
+    await importing('user_id,team,cost_center,from,to\nada,Web,4711,,\ngrace,Web,4712,2026-06-11,\n');
+    const range = 'startDate=2026-06-10&endDate=2026-06-11';
+    const read = async (path: string) => (await ask(`/api/v1/analytics/${path}&${range}`)).body;
+    const { data, meta } = await read('coverage?group_by=team');
+    expect(meta).toMatchObject({ has_more: false, next_cursor: null });
+    expect(data).toEqual([
+      {
+        ...{ group_key: '', date: '2026-06-10', agent: 'codex' },
+        ...{ users: 2, events: 2, shadowed: 0, users_disagreeing: 0 },
+      },
+      {
+        ...{ group_key: 'Web', date: '2026-06-10', agent: 'claude-code' },
+        ...{ users: 1, events: 2, shadowed: 1, users_disagreeing: 1 },
+      },
+      {
+        ...{ group_key: 'Web', date: '2026-06-11', agent: 'codex' },
+        ...{ users: 1, events: 1, shadowed: 0, users_disagreeing: 0 },
+      },
+    ]);
+    const keys = (await read('coverage?group_by=cost_center')).data.map(
+      (row: { group_key: string }) => row.group_key,
+    );
+    expect(keys).toEqual(['', '4711', '4712']);
+    const daysOf = (rows: readonly { user_id: string; date: string }[]) =>
+      rows.map(({ user_id, date }) => `${user_id} ${date}`);
+    for (const answer of ['coverage', 'users']) {
+      expect(daysOf((await read(`${answer}?team=Web`)).data)).toEqual(['ada 2026-06-10', 'grace 2026-06-11']);
+      expect(daysOf((await read(`${answer}?team=Web&cost_center=4712`)).data)).toEqual(['grace 2026-06-11']);
+      expect(daysOf((await read(`${answer}?team=(none)&user_id=grace`)).data)).toEqual(['grace 2026-06-10']);
+    }
+  });
+});
+
 describe('proposals', () => {
   test('names that only case, white space or an address tell apart are proposed, and merged only by somebody', async () => {
     const { orgId, importing, ask, usersOn } = await newOrganization();

@@ -14,6 +14,7 @@ compared AS (
   FROM agent_day
   WHERE user_id BETWEEN $first_user_id AND $last_user_id
     AND ($user_id IS NULL OR user_id IN $user_id)
+    AND ($team IS NULL AND $cost_center IS NULL OR (user_id, day) IN (SELECT user_id, day FROM placed_user))
 )
 SELECT
   CAST(compared.user_id AS VARCHAR) AS user_id,

@@ -8,3 +8,4 @@ WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
   AND user_id BETWEEN $first_user_id AND $last_user_id
   AND ($user_id IS NULL OR user_id IN $user_id)
+  AND ($team IS NULL AND $cost_center IS NULL OR (user_id, day) IN (SELECT user_id, day FROM placed_user))

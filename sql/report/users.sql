@@ -12,3 +12,4 @@ WHERE users.org_id = $org_id
   AND users.day BETWEEN $from AND $to
   AND users.user_id BETWEEN $first_user_id AND $last_user_id
   AND ($user_id IS NULL OR users.user_id IN $user_id)
+  AND ($team IS NULL AND $cost_center IS NULL OR (users.user_id, users.day) IN (SELECT user_id, day FROM placed_user))

@@ -12,3 +12,4 @@ WHERE user_agents.org_id = $org_id
   AND user_agents.day BETWEEN $from AND $to
   AND user_agents.user_id BETWEEN $first_user_id AND $last_user_id
   AND ($user_id IS NULL OR user_agents.user_id IN $user_id)
+  AND ($team IS NULL AND $cost_center IS NULL OR (user_agents.user_id, user_agents.day) IN (SELECT user_id, day FROM placed_user))

@@ -91,7 +91,12 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       from: laterDay(startDate, config.historyStart),
       to: endDate,
       groupBy: group_by,
-      ...(isPaged(answer) ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
+      ...(isPaged(answer)
+        ? {
+            ...{ limit: Number(limit ?? DEFAULT_LIMIT), cursor },
+            belonging: { team: query.team, cost_center: query.cost_center },
+          }
+        : {}),
       ...(isTotals(answer)
         ? {
             ...{ limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) },

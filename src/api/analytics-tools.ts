@@ -23,6 +23,8 @@ export const RANGE_ERRORS = { 400: `The parameter startDate is required: it ${A_
 
 const Page = {
   user_id: Filters.user_id,
+  team: Filters.team,
+  cost_center: Filters.cost_center,
   limit: limitOf('users per page'),
   cursor: z
     .string(A_CURSOR)

@@ -1,3 +1,5 @@
+import { KINDS } from '../store/state/person.js';
+
 /** The families of numbers, in the order of the reference. */
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
@@ -9,6 +11,11 @@ export type Answer = (typeof ANSWERS)[number];
 /** Whether an answer's rows are those of users, and come in pages of them. */
 export function isPaged(answer: Answer): boolean {
   return answer === 'users' || answer === 'coverage';
+}
+
+/** Whether a group is one that people belong to. */
+export function isKind(group: string | undefined): boolean {
+  return KINDS.some((kind) => kind === group);
 }
 
 /** Whether an answer's rows are totals, which can be filtered and sorted, and come in pages of rows. */
@@ -38,12 +45,13 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   productivity: [],
   users: ['agent'],
   quality: ['agent'],
-  coverage: [],
+  coverage: KINDS,
   summary: TOTALS_GROUPS,
   costs: TOTALS_GROUPS,
 };
 
 /** The file of `sql/answer` that has an answer's rows. Those of totals are the same for every group. */
 export function fileOf(answer: Answer, groupBy?: string): string {
-  return groupBy === undefined || isTotals(answer) ? answer : `${answer}_by_${groupBy}`;
+  if (groupBy === undefined || isTotals(answer)) return answer;
+  return `${answer}_by_${isKind(groupBy) ? 'group' : groupBy}`;
 }

@@ -9,9 +9,9 @@ import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
-import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
+import { type Answer, fileOf, isKind, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
-import { cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
+import { belongingOf, cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -26,6 +26,8 @@ export interface ReportRequest {
   readonly cursor?: string | undefined;
   /** The only requested users; only for users and coverage. */
   readonly userIds?: readonly string[] | undefined;
+  /** The only teams and cost centres; only for users and coverage. */
+  readonly belonging?: Pick<Totals, 'team' | 'cost_center'> | undefined;
   /** The other parameters, and the first day that rows are compared with; only for totals. */
   readonly totals?: Totals | undefined;
   readonly historyStart?: Day | undefined;
@@ -74,14 +76,15 @@ function sqlOf(answer: Answer, groupBy: string | undefined, form: Form): string 
 async function pageOf(
   select: Store['select'],
   answer: Answer,
-  { orgId, from, to, limit, cursor = '', userIds }: ReportRequest,
+  { orgId, from, to, limit, cursor = '', userIds, belonging = {} }: ReportRequest,
 ): Promise<Page & { first?: string | undefined; last?: string | undefined }> {
   const whole = { has_more: false, next_cursor: null };
-  if (userIds?.length === 1) return { ...whole, first: userIds[0], last: userIds[0] };
+  if (userIds?.length === 1 && Object.values(belonging).every((values) => values === undefined))
+    return { ...whole, first: userIds[0], last: userIds[0] };
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
-  const rows = await select(readSql(`report/${answer}_page.sql`), {
+  const rows = await select(reportSql(`${answer}_page`), {
     ...{ org_id: orgId, from: { day: from }, to: { day: to } },
-    ...{ cursor, limit: size, user_id: userIds ?? null },
+    ...{ cursor, limit: size, user_id: userIds ?? null, ...belongingOf(undefined, belonging) },
   });
   const users = rows.slice(0, size).map((row) => String(row.user_id));
   const ends = { first: users[0], last: users.at(-1) };
@@ -103,7 +106,8 @@ export async function readReport(
   request: ReportRequest,
   slices: readonly Slice[] = [request],
 ): Promise<Reading> {
-  const page = isPaged(answer) ? await pageOf(select, answer, request) : undefined;
+  const isByKind = isKind(request.groupBy);
+  const page = isPaged(answer) && !isByKind ? await pageOf(select, answer, request) : undefined;
   const sql = sqlOf(answer, request.groupBy, form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
@@ -116,35 +120,37 @@ export async function readReport(
     reports.map((report) => [report, reportSql(report.slice(REPORT.length))]),
   );
   async function* results(): AsyncGenerator<DuckDBResult> {
-    for (const { from, to } of page !== undefined || slices.length === 0 ? [request] : slices) {
+    for (const { from, to } of isPaged(answer) || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
         ...{ org_id: request.orgId, from: { day: from }, to: { day: to } },
+        ...{ user_id: request.userIds ?? null, group_by: request.groupBy ?? 'none' },
+        ...belongingOf(request.groupBy, request.belonging ?? {}),
         // No user has the empty name.
-        ...(page === undefined
-          ? {}
-          : {
-              ...{ first_user_id: page.first ?? '', last_user_id: page.last ?? '' },
-              user_id: request.userIds ?? null,
-            }),
+        ...(page === undefined ? {} : { first_user_id: page.first ?? '', last_user_id: page.last ?? '' }),
       });
     }
   }
   const reading = { columns, results: results() };
-  if (page === undefined) return reading;
+  if (page === undefined)
+    return isByKind ? { ...reading, page: { has_more: false, next_cursor: null } } : reading;
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
 }
 
 /** Files of `sql/report` that others of them read. */
-const SHARED = ['agent_day'];
+const SHARED = ['agent_day', 'belongs_to', 'placed_user'];
 
-/** A SELECT of `sql/report`, with those that it reads. */
+/** A SELECT of `sql/report`, with those that it reads, and that these read. */
 function reportSql(name: string): string {
-  const text = readSql(`report/${name}.sql`);
-  const used = SHARED.filter((shared) => uses({ name, text }, shared));
-  return withSources(
-    text,
-    Object.fromEntries(used.map((shared) => [shared, readSql(`report/${shared}.sql`)])),
-  );
+  const texts = [readSql(`report/${name}.sql`)];
+  const sources: [string, string][] = [];
+  // The last ones read the first ones.
+  for (const shared of SHARED.toReversed()) {
+    if (!texts.some((text) => uses({ name, text }, shared))) continue;
+    const text = readSql(`report/${shared}.sql`);
+    texts.push(text);
+    sources.unshift([shared, text]);
+  }
+  return withSources(texts[0] ?? '', Object.fromEntries(sources));
 }
 
 /** A request whose filter has the keys of repositories, as the day tables have them. */

@@ -44,9 +44,8 @@ const Page = {
 
 function answerOf(answer: Answer): z.ZodType {
   const days = z.array(DAYS[answer]);
-  const groups = (isTotals(answer) ? [] : GROUPS[answer]).map((group) =>
-    z.array(rowOf(fileOf(answer, group))),
-  );
+  const files = new Set(isTotals(answer) ? [] : GROUPS[answer].map((group) => fileOf(answer, group)));
+  const groups = [...files].map((file) => z.array(rowOf(file)));
   const data = groups.length === 0 ? days : z.union([days, ...groups]);
   return z.object({
     data,

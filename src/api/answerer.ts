@@ -164,7 +164,8 @@ export class Answerer {
         })
       : null;
     const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
-    const asksTeams = KINDS.some((kind) => groupBy === kind || totals?.[kind] !== undefined);
+    const { belonging = totals } = question;
+    const asksTeams = KINDS.some((kind) => groupBy === kind || belonging?.[kind] !== undefined);
     const people = asksTeams ? await peopleRevision(select, orgId) : null;
     const state = JSON.stringify([
       MAKER,

@@ -247,12 +247,24 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
   };
 }
 
+/** The parameters of sql/report/belongs_to.sql and of the filters by team and cost centre. */
+export function belongingOf(
+  groupBy: string | undefined,
+  { team, cost_center }: Pick<Totals, 'team' | 'cost_center'>,
+): Parameters {
+  const kindOf = (kind: Kind, values: readonly string[] | undefined) =>
+    groupBy === kind || values !== undefined ? kind : '';
+  return {
+    ...{ team: named(team), cost_center: named(cost_center) },
+    ...{ team_kind: kindOf('team', team), cost_center_kind: kindOf('cost_center', cost_center) },
+  };
+}
+
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
 export function parametersOf(asked: Asked): Parameters {
   const { groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
-  const { user_id, model, agent, repo, client, team, cost_center, tool, mcp_server } = totals;
-  const asks = (kind: Kind) => (groupBy === kind || totals[kind] !== undefined ? kind : '');
+  const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
   const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
@@ -271,10 +283,7 @@ export function parametersOf(asked: Asked): Parameters {
     agent: named(agent),
     repo: named(repo),
     client: named(client),
-    team: named(team),
-    cost_center: named(cost_center),
-    team_kind: asks('team'),
-    cost_center_kind: asks('cost_center'),
+    ...belongingOf(groupBy, totals),
     tool: tool ?? null,
     mcp_server: mcp_server ?? null,
     wanted_keys: listOf(totals.group_keys),

@@ -2087,6 +2087,18 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "disagreements", type: "BIGINT", comment: "how many of the two differences are above 1 %, e.g. 0" },
     ],
   },
+  coverage_by_group: {
+    shownFirst: ["group_key", "date", "agent", "users", "events", "users_disagreeing", "shadowed"],
+    members: [
+      { name: "group_key", type: "VARCHAR", comment: "the team or cost centre on that day, empty for people without one, e.g. Compilers" },
+      { name: "date", type: "DATE", comment: "a day in UTC, e.g. 2026-06-01" },
+      { name: "agent", type: "VARCHAR", comment: "the agent, empty if events name none, e.g. codex" },
+      { name: "users", type: "BIGINT", comment: "users with events of the agent, e.g. 12" },
+      { name: "events", type: "BIGINT", comment: "events that are stored, e.g. 1430" },
+      { name: "shadowed", type: "BIGINT", comment: "of them, those that don't count because a better channel reports the same, e.g. 0" },
+      { name: "users_disagreeing", type: "BIGINT", comment: "users of whom two channels differ by more than 1 % in tokens or turns, e.g. 0" },
+    ],
+  },
   summary: {
     shownFirst: ["date", "group_key", "cost_usd", "unpriced_tokens", "sessions", "user_turns", "tool_calls", "active_users", "active_days"],
     members: [
