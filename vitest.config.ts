@@ -69,6 +69,7 @@ const ON_EVERY_STORE = [
   'test/laws/views.test.ts',
   'test/people.test.ts',
   'test/readiness.test.ts',
+  'test/scim.test.ts',
   'test/store.test.ts',
 ];
 

@@ -146,8 +146,8 @@ describe('API keys over HTTP', () => {
   });
 
   test.each([
-    [{}, 'The member role is required: it must be owner or manager or member or guest or ingest.'],
-    [{ role: 'king' }, 'The member role must be owner or manager or member or guest or ingest.'],
+    [{}, 'The member role is required: it must be owner or manager or member or guest or ingest or scim.'],
+    [{ role: 'king' }, 'The member role must be owner or manager or member or guest or ingest or scim.'],
     [{ role: 'guest', name: 'x'.repeat(101) }, 'The member name must have at most 100 characters.'],
     [{ role: 'guest', name: 'two\nlines' }, 'The member name must have no control characters.'],
     [{ role: 'guest', user_id: 'x'.repeat(129) }, 'The member user_id must have at most 128 characters.'],

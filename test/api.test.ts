@@ -348,7 +348,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be given once, not 2 times'],
     [
       `users?${DAYS}&timezone=utc`,
-      'There is no parameter timezone: use startDate, endDate, group_by, user_id, limit, cursor.',
+      'There is no parameter timezone: use startDate, endDate, group_by, user_id, team, cost_center, limit, cursor.',
     ],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({

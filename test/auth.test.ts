@@ -10,33 +10,35 @@ import { buildApp } from '../src/service/app.js';
 import { bytesBelow } from './private-text.js';
 import { World } from './world.js';
 
-/** Who may perform an action, in the order owner, manager, member, guest, ingest. */
+/** Who may perform an action, in the order owner, manager, member, guest, ingest, scim. */
 const TABLE: [Action, string][] = [
-  ['read analytics', 'yes yes no no no'],
-  ['read enterprise controls', 'yes yes no no no'],
-  ['run SQL', 'yes yes no no no'],
-  ['change enterprise controls', 'yes no no no no'],
-  ['read computers', 'yes yes yes yes no'],
-  ['create computers', 'yes yes yes no no'],
-  ['upload files to computers', 'yes yes yes no no'],
-  ['upload files to computers of service accounts', 'yes yes no no no'],
-  ["upload files to another person's computers", 'no no no no no'],
-  ['read readiness reports', 'yes yes yes yes no'],
-  ['submit readiness reports', 'yes yes yes no no'],
-  ['send events', 'yes yes yes no yes'],
+  ['read analytics', 'yes yes no no no no'],
+  ['read enterprise controls', 'yes yes no no no no'],
+  ['run SQL', 'yes yes no no no no'],
+  ['change enterprise controls', 'yes no no no no no'],
+  ['read computers', 'yes yes yes yes no no'],
+  ['create computers', 'yes yes yes no no no'],
+  ['upload files to computers', 'yes yes yes no no no'],
+  ['upload files to computers of service accounts', 'yes yes no no no no'],
+  ["upload files to another person's computers", 'no no no no no no'],
+  ['read readiness reports', 'yes yes yes yes no no'],
+  ['submit readiness reports', 'yes yes yes no no no'],
+  ['send events', 'yes yes yes no yes no'],
   // A member's key may send only its own user's events.
-  ['send events of other users', 'yes yes no no yes'],
+  ['send events of other users', 'yes yes no no yes no'],
   // A service account is named by those who may upload to its computers.
-  ['create computers of service accounts', 'yes yes no no no'],
+  ['create computers of service accounts', 'yes yes no no no no'],
   // Ours: to rename, delete or retry.
-  ['change computers', 'yes yes yes no no'],
-  ['delete computers', 'yes yes yes no no'],
-  ['retry the provisioning of computers', 'yes yes yes no no'],
-  ["change another person's computers", 'yes yes no no no'],
+  ['change computers', 'yes yes yes no no no'],
+  ['delete computers', 'yes yes yes no no no'],
+  ['retry the provisioning of computers', 'yes yes yes no no no'],
+  ["change another person's computers", 'yes yes no no no no'],
   // Ours: to sign in with a browser.
-  ['use the page', 'yes yes yes yes no'],
+  ['use the page', 'yes yes yes yes no no'],
   // Ours: a member's own rows.
-  ['read its own analytics', 'yes yes yes no no'],
+  ['read its own analytics', 'yes yes yes no no no'],
+  // Ours: for identity providers.
+  ['provision people', 'yes no no no no yes'],
 ];
 
 describe('the role table', () => {

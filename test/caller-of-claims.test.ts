@@ -112,7 +112,7 @@ describe('the role', () => {
     for (const pairs of ['staff', 'staff=', '=owner', ' =owner', 'staff=root', 'a=owner,staff=root'])
       expect(() => readConfig({ DAYBOOK_GROUP_ROLES: pairs })).toThrow(UsageError);
     expect(() => readConfig({ DAYBOOK_GROUP_ROLES: 'staff=root' })).toThrow(
-      'DAYBOOK_GROUP_ROLES can\'t be "staff=root": must be groups and their roles (owner, manager, member, guest, ingest), such as daybook-owners=owner,engineering=member.',
+      'DAYBOOK_GROUP_ROLES can\'t be "staff=root": must be groups and their roles (owner, manager, member, guest, ingest, scim), such as daybook-owners=owner,engineering=member.',
     );
   });
 });

@@ -20,6 +20,12 @@ SELECT
     SELECT org_id FROM control_revisions
     UNION ALL
     SELECT org_id FROM readiness_reports
+    UNION ALL
+    SELECT org_id FROM people
+    UNION ALL
+    SELECT org_id FROM scim_users
+    UNION ALL
+    SELECT org_id FROM scim_groups
   )                                   AS is_empty
 FROM organizations
 LEFT JOIN (

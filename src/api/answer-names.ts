@@ -1,4 +1,4 @@
-import { KINDS } from '../store/state/person.js';
+import { KINDS } from '../input/kinds.js';
 
 /** The families of numbers, in the order of the reference. */
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;

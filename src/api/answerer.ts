@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { type Day, dayOf } from '../day.js';
 import { VERSION } from '../disk/package-root.js';
+import { KINDS } from '../input/kinds.js';
 import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
-import { KINDS, peopleRevision } from '../store/state/person.js';
+import { peopleRevision } from '../store/state/person.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';

@@ -212,6 +212,23 @@ export async function revokeKey(
   return { ...key, revoked_at: now };
 }
 
+/** Revokes all keys of some users, from the next request on. */
+export async function revokeKeysOf(
+  store: Store,
+  orgId: string,
+  userIds: readonly string[],
+  now: number,
+): Promise<void> {
+  await store.run([
+    {
+      sql: `UPDATE keys SET revoked_at = instant($now)
+        WHERE org_id = $org_id AND user_id IN $user_ids AND revoked_at IS NULL`,
+      parameters: { org_id: orgId, user_ids: userIds, now },
+    },
+  ]);
+  loaded.delete(store);
+}
+
 /** The keys of each store that are not revoked, by hash. Changing keys drops them. */
 const loaded = new WeakMap<Store, Promise<Map<string, Key>>>();
 

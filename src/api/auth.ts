@@ -13,6 +13,7 @@ import { certificateFaultOf } from '../network/certificate.js';
 import { limitedFetch } from '../network/outgoing.js';
 import type { JwtConfig } from '../settings/config.js';
 import { userOf } from '../store/state/person.js';
+import { isDeactivated } from '../store/state/scim-users.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';
 import type { Caller } from './caller.js';
@@ -38,12 +39,15 @@ export class Authenticator {
 
   /**
    * The sender of a request, from its Authorization header or its browser's session. A credential of a person's alias is the person's. Throws
-   * 401 without a valid credential.
+   * 401 without a valid credential, and for a person whom the identity provider has deactivated.
    */
   async identify(request: FastifyRequest): Promise<Caller> {
     const caller = await this.ofRequest(request);
     if (caller.userId === null) return caller;
-    return { ...caller, userId: await userOf(this.store, caller.orgId, caller.userId) };
+    const userId = await userOf(this.store, caller.orgId, caller.userId);
+    if (await isDeactivated(this.store, caller.orgId, userId))
+      throw new ApiError(401, `The identity provider has deactivated ${userId}: activate the user there.`);
+    return { ...caller, userId };
   }
 
   private async ofRequest(request: FastifyRequest): Promise<Caller> {

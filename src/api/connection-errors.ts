@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ulid } from '../ulid.js';
-import { ERRORS, type ErrorStatus, familyOf, JSON_TYPE, problemOf } from './errors.js';
+import { ERRORS, type ErrorStatus, familyOf, problemOf, typeOfProblem } from './errors.js';
 import { shownPath } from './request-log.js';
 
 const STATUSES: Record<string, [ErrorStatus, string]> = {
@@ -56,10 +56,11 @@ export function refuseClient(
   const path = pathIn(error.rawPacket) ?? paths.get(socket) ?? '/';
   const [status, detail] = STATUSES[error.code ?? ''] ?? NOT_HTTP;
   const requestId = `req_${ulid(Date.now())}`;
-  const body = JSON.stringify(problemOf(familyOf(path), status, detail, requestId));
+  const family = familyOf(path);
+  const body = JSON.stringify(problemOf(family, status, detail, requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `content-type: ${JSON_TYPE}`,
+    `content-type: ${typeOfProblem(family)}`,
     `x-request-id: ${requestId}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

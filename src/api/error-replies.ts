@@ -8,10 +8,11 @@ import {
   type ErrorStatus,
   type Family,
   headersOf,
-  JSON_TYPE,
   PROTOBUF_TYPE,
   problemOf,
   protobufStatus,
+  ScimError,
+  typeOfProblem,
 } from './errors.js';
 
 /** Errors of the framework whose own text doesn't help the sender. */
@@ -112,7 +113,8 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { status, detail, headers } = refusalOf(error, request);
+  const refusal = refusalOf(error, request);
+  const { status, detail, headers } = refusal;
   if (status === 500) request.log.error({ err: error }, 'the request failed');
   for (const [name, value] of Object.entries(headersOf(status)))
     if (!reply.hasHeader(name)) reply.header(name, value);
@@ -123,10 +125,11 @@ export function sendProblem(
       .status(status)
       .type(PROTOBUF_TYPE)
       .send(Buffer.from(protobufStatus(detail)));
+  const scimType = refusal instanceof ScimError ? refusal.scimType : undefined;
   return reply
     .status(status)
-    .type(JSON_TYPE)
-    .send(JSON.stringify(problemOf(family, status, detail, request.id)));
+    .type(typeOfProblem(family))
+    .send(JSON.stringify(problemOf(family, status, detail, request.id, scimType)));
 }
 
 /**

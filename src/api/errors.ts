@@ -99,14 +99,40 @@ export class ApiError extends Error {
   }
 }
 
+/** What RFC 7644 (3.12) calls an error of SCIM. */
+export type ScimType =
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'uniqueness';
+
+/** An error of SCIM. */
+export class ScimError extends ApiError {
+  override name = 'ScimError';
+
+  constructor(
+    status: 400 | 409,
+    readonly scimType: ScimType,
+    detail: string,
+  ) {
+    super(status, detail);
+  }
+}
+
 /** The families of routes: each has one shape of errors. */
-export type Family = 'v0' | 'v1' | 'otlp';
+export type Family = 'v0' | 'v1' | 'otlp' | 'scim';
 
 /** The family of a path, whether the path exists or not. */
 export function familyOf(path: string): Family {
   if (/^\/otlp(\/|\?|$)/.test(path)) return 'otlp';
+  if (/^\/scim(\/|\?|$)/.test(path)) return 'scim';
   return /^\/api\/v0(\/|\?|$)/.test(path) ? 'v0' : 'v1';
 }
+
+const SCIM_ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
 const Problem = z.object({
   title: z.string().meta({ description: 'title of the status' }),
@@ -114,7 +140,7 @@ const Problem = z.object({
   status: z.int().min(400).max(599),
 });
 
-/** The bodies of errors: of v0, of everything else, and of OTLP as its specification has them. */
+/** The bodies of errors: of v0, of everything else, and of OTLP and SCIM as their specifications have them. */
 export const PROBLEMS = {
   v0: Problem.extend({ metadata: z.record(z.string(), z.unknown()).optional() }).meta({ id: 'Problem' }),
   v1: Problem.extend({
@@ -123,17 +149,44 @@ export const PROBLEMS = {
   otlp: z
     .object({ message: z.string().meta({ description: Problem.shape.detail.description }) })
     .meta({ id: 'Status', description: 'google.rpc.Status' }),
+  scim: z.object({
+    schemas: z.tuple([z.literal(SCIM_ERROR)]),
+    status: z.string(),
+    scimType: z.string().optional(),
+    detail: Problem.shape.detail,
+  }),
 } as const satisfies Record<Family, z.ZodType>;
 
 /** The media type of an error. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** The media type of SCIM, also of its errors. */
+export const SCIM_TYPE = 'application/scim+json; charset=utf-8';
+
+/** The media type of a family's errors as JSON. */
+export function typeOfProblem(family: Family): string {
+  return family === 'scim' ? SCIM_TYPE : JSON_TYPE;
+}
+
 /** The media type of a protobuf message. */
 export const PROTOBUF_TYPE = 'application/x-protobuf';
 
 /** The body of an error as JSON. */
-export function problemOf(family: Family, status: ErrorStatus, detail: string, requestId: string): object {
+export function problemOf(
+  family: Family,
+  status: ErrorStatus,
+  detail: string,
+  requestId: string,
+  scimType: ScimType | undefined = status === 400 ? 'invalidSyntax' : undefined,
+): object {
   if (family === 'otlp') return { message: detail };
+  if (family === 'scim')
+    return {
+      schemas: [SCIM_ERROR],
+      status: String(status),
+      ...(scimType === undefined ? {} : { scimType }),
+      detail,
+    };
   const problem = { title: STATUS_CODES[status] ?? 'Error', detail, status };
   return family === 'v0' ? problem : { ...problem, requestId };
 }

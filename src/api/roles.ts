@@ -31,6 +31,7 @@ export const ACTIONS = {
   'submit readiness reports': ['owner', 'manager', 'member'],
   'send events': ['owner', 'manager', 'member', 'ingest'],
   'send events of other users': ['owner', 'manager', 'ingest'],
+  'provision people': ['owner', 'scim'],
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Action = keyof typeof ACTIONS;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
-import type { Kind } from '../store/state/person.js';
+import type { Kind } from '../input/kinds.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';

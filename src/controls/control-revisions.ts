@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { Stale } from '../api/revision-tag.js';
 import { UsageError } from '../exit.js';
+import { joinTeams } from '../people/group-teams.js';
 import { Queue } from '../store/queue.js';
+import { inScimTurn } from '../store/state/scim-rows.js';
 import type { Row, Store } from '../store/store.js';
 import { AllowedAddresses } from './allowed-addresses.js';
 import type { Settings } from './control-settings.js';
@@ -118,7 +121,7 @@ export class Controls {
   }
 
   /**
-   * Replaces all settings by a new revision and returns it. A masked secret stays as it is. Throws Stale if `isExpected` doesn't accept
+   * Replaces all settings by a new revision and returns it. A masked secret stays as it is. People join the teams of a new table of groups. Throws Stale if `isExpected` doesn't accept
    * the newest revision, and a UsageError for invalid settings: a masked secret without a stored one, or allowed addresses without
    * the author's own, if `address` gives it.
    */
@@ -146,6 +149,8 @@ export class Controls {
         );
       await this.insert(orgId, revision + 1, text, author);
       this.shared.known.delete(orgId);
+      if (!isDeepStrictEqual(storedOf(row).people?.groups, settings.people?.groups))
+        await inScimTurn(this.store, () => joinTeams(this.store, orgId, author.id, this.clock()));
       return changeOf(await this.rowOf(orgId, revision + 1));
     });
   }

@@ -3,6 +3,7 @@ import { HooksConfig } from '../hooks/hooks-config.js';
 import { EmailText, NO_CONTROLS, NOT_BLANK } from '../input/name-text.js';
 import { CostTerms } from '../money/cost-terms.js';
 import { hasCredentials } from '../network/url-credentials.js';
+import { GroupTable } from '../people/group-table.js';
 import { AddressRange } from './allowed-addresses.js';
 
 /** A member that may be absent, with its part of the example. */
@@ -194,6 +195,7 @@ const Members = z.looseObject({
     })
     .optional(),
   costs: CostTerms.optional(),
+  people: z.looseObject({ groups: GroupTable.optional() }).optional(),
   sessionRetentionDays: member(z.int().min(14).max(365), 90),
   platformRouterGuidance: words('Prefer the small model.'),
   platformRouterRules: z

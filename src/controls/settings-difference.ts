@@ -17,7 +17,9 @@ class Secret {
 /** The elements of a list by their names, so that adding one doesn't move the others; undefined if they have no names. */
 function named(list: readonly unknown[]): Map<string, unknown> | undefined {
   const names = list.map((one) =>
-    isObject(one) ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when) : one,
+    isObject(one)
+      ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when ?? one.group)
+      : one,
   );
   const isName = (name: unknown) => ['string', 'number', 'boolean'].includes(typeof name);
   if (!names.every(isName) || new Set(names).size < names.length) return undefined;

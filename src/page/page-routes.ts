@@ -25,7 +25,7 @@ const POLICY = [
 const PLACES = ['people', 'repositories', 'models', 'trust', 'operations', 'sql'];
 
 /** Paths for programs, where an unknown address is a JSON error even in a browser. */
-const OF_PROGRAMS = /^\/(api|v1|mcp|otlp|docs)(\/|\?|$)/;
+const OF_PROGRAMS = /^\/(api|v1|mcp|otlp|scim|docs)(\/|\?|$)/;
 
 /** Whether an unknown address was opened in a browser, so that it gets the page. */
 export function isOpenedInBrowser(request: FastifyRequest): boolean {

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { Stale } from '../api/revision-tag.js';
 import { addDays } from '../day.js';
 import { UsageError } from '../exit.js';
+import { KINDS, type Kind } from '../input/kinds.js';
 import {
   changePeople,
   FIRST_DAY,
   inTurn,
-  KINDS,
-  type Kind,
   LAST_DAY,
   type Membership,
+  OF_ONE_PERSON,
   type Person,
   peopleOf,
 } from '../store/state/person.js';
@@ -17,6 +17,11 @@ import type { Store } from '../store/store.js';
 
 /** How many people an organization can have. */
 export const PEOPLE_AT_MOST = 100_000;
+
+/** A name would be that of two people. */
+export class SharedName extends UsageError {
+  override name = 'SharedName';
+}
 
 /** How a change is made. */
 export interface ChangeOptions {
@@ -106,10 +111,15 @@ function requireSound(people: readonly Person[]): void {
   }
   const owners = new Map<string, string>();
   for (const { userId, emails, aliases, memberships } of people) {
+    const most = Math.max(emails.length, aliases.length, memberships.length);
+    if (most > OF_ONE_PERSON)
+      throw new UsageError(
+        `${userId} has ${most} names or memberships, of which a person can have ${OF_ONE_PERSON}: remove some.`,
+      );
     for (const name of [...emails, ...aliases]) {
       const owner = name !== userId && users.has(name) ? name : owners.get(name);
       if (owner !== undefined)
-        throw new UsageError(`${name} names both ${owner} and ${userId}: only one person can have it.`);
+        throw new SharedName(`${name} names both ${owner} and ${userId}: only one person can have it.`);
       if (name !== userId) owners.set(name, userId);
     }
     for (const kind of KINDS)

@@ -2,14 +2,8 @@ import { parse } from 'csv-parse/sync';
 import type { Day } from '../day.js';
 import { UsageError } from '../exit.js';
 import { grouped } from '../input/grouped.js';
-import {
-  FIRST_DAY,
-  KINDS,
-  type Kind,
-  LAST_DAY,
-  type Membership,
-  type Person,
-} from '../store/state/person.js';
+import { KINDS, type Kind } from '../input/kinds.js';
+import { FIRST_DAY, LAST_DAY, type Membership, type Person } from '../store/state/person.js';
 import { moved } from './people-change.js';
 import { LINES_AT_MOST, PeopleLine } from './people-line.js';
 

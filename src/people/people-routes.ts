@@ -7,10 +7,10 @@ import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
+import type { Kind } from '../input/kinds.js';
 import {
   FIRST_DAY,
   GroupName,
-  type Kind,
   LAST_DAY,
   type Membership,
   OF_ONE_PERSON,

@@ -43,6 +43,7 @@ import { withoutSlashes } from '../otlp/signal-path.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
 import { peopleRoutes } from '../people/people-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
+import { scimRoutes } from '../scim/scim-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
 import { callerRoutes } from '../sign-in/caller-routes.js';
 import { sessionRoutes } from '../sign-in/session-routes.js';
@@ -191,6 +192,7 @@ export function buildApp(
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('otlp', otlpRoutes), { ...all, countRecords: metrics.countRecords, prefix: '/otlp' });
+  app.register(family('scim', scimRoutes), { ...all, prefix: '/scim/v2' });
   app.register(family('v1', readinessRoutes), { ...all, prefix: '/api/organization' });
   return app;
 }

@@ -1467,6 +1467,15 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "line_no", type: "BIGINT", isNullable: false, comment: "from 1" },
     ],
   },
+  organization_secrets: {
+    about: "One row has the random secret of an organization with which names are hashed, so that a hash can't be made without it.",
+    grain: ["org_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "secret", type: "VARCHAR", isNullable: false, comment: "64 hexadecimal digits" },
+      { name: "added_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
   organizations: {
     about: "One row is one organization.",
     grain: ["org_id"],
@@ -1559,6 +1568,42 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "days_built", type: "BIGINT", isNullable: false },
       { name: "days_failed", type: "BIGINT", isNullable: false, comment: "days that stay as they were" },
       { name: "error", type: "VARCHAR", isNullable: true, comment: "one sentence; null when all went well" },
+    ],
+  },
+  scim_groups: {
+    about: "One row is one group that an identity provider keeps here over SCIM.",
+    grain: ["org_id", "scim_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "scim_id", type: "VARCHAR", isNullable: false, comment: "the id of the resource: a UUID" },
+      { name: "display_name", type: "VARCHAR", isNullable: false, comment: "of which there are never two that only case tells apart" },
+      { name: "external_id", type: "VARCHAR", isNullable: false, comment: "the provider's id of the group; '' if unknown" },
+      { name: "created_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "modified_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
+  scim_members: {
+    about: "One row says that a user is a member of a group.",
+    grain: ["org_id", "group_id", "member_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "group_id", type: "VARCHAR", isNullable: false, comment: "scim_id of the group" },
+      { name: "member_id", type: "VARCHAR", isNullable: false, comment: "scim_id of the user" },
+    ],
+  },
+  scim_users: {
+    about: "One row is one user that an identity provider keeps here over SCIM.",
+    grain: ["org_id", "scim_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "scim_id", type: "VARCHAR", isNullable: false, comment: "the id of the resource: a UUID" },
+      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "the person" },
+      { name: "user_name", type: "VARCHAR", isNullable: false, comment: "of which there are never two that only case tells apart" },
+      { name: "external_id", type: "VARCHAR", isNullable: false, comment: "the provider's id of the user; '' if unknown" },
+      { name: "is_active", type: "BOOLEAN", isNullable: false, comment: "whether the person may sign in and use keys" },
+      { name: "profile", type: "VARCHAR", isNullable: false, comment: "name, displayName and emails as the provider wrote them: JSON" },
+      { name: "created_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "modified_at", type: "TIMESTAMP_MS", isNullable: false },
     ],
   },
   session_keys: {

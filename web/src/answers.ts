@@ -208,7 +208,7 @@ export interface Answers {
     };
   };
   getAnalyticsCoverage: {
-    data: CoverageRow[];
+    data: CoverageRow[] | CoverageByGroupRow[];
     meta: {
       /**
        * the organization
@@ -732,6 +732,17 @@ export interface EnterpriseControls {
       priceFactor: number;
       rate: number;
     }[];
+  };
+  people?: {
+    /**
+     * @maxItems 1000
+     */
+    groups?: {
+      group: string;
+      team?: string;
+      costCenter?: string;
+    }[];
+    [k: string]: unknown;
   };
   sessionRetentionDays?: number;
   platformRouterGuidance?: string;
@@ -1884,6 +1895,36 @@ export interface CoverageRow {
    */
   disagreements: number;
 }
+export interface CoverageByGroupRow {
+  /**
+   * the team or cost centre on that day, empty for people without one
+   */
+  group_key: string;
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  agent: string;
+  /**
+   * users with events of the agent
+   */
+  users: number;
+  /**
+   * events that are stored
+   */
+  events: number;
+  /**
+   * of them, those that don't count because a better channel reports the same
+   */
+  shadowed: number;
+  /**
+   * users of whom two channels differ by more than 1 % in tokens or turns
+   */
+  users_disagreeing: number;
+}
 export interface SummaryRow {
   /**
    * first day of the day, week (Monday) or month, without interval or null
@@ -2159,7 +2200,7 @@ export interface Caller {
   /**
    * the role
    */
-  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest' | 'scim';
   /**
    * the user, or null for a credential of none
    */
@@ -2197,6 +2238,7 @@ export interface Caller {
     | 'submit readiness reports'
     | 'send events'
     | 'send events of other users'
+    | 'provision people'
   )[];
   days: {
     /**
@@ -2227,7 +2269,7 @@ export interface ApiKey {
   /**
    * what the key may do
    */
-  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest' | 'scim';
   /**
    * the user or service that it belongs to, or null
    */
@@ -2274,7 +2316,7 @@ export interface CreatedApiKey {
   /**
    * what the key may do
    */
-  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest' | 'scim';
   /**
    * the user or service that it belongs to, or null
    */

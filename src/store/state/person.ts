@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Day } from '../../day.js';
 import { grouped } from '../../input/grouped.js';
+import type { Kind } from '../../input/kinds.js';
 import { EmailText, nameText } from '../../input/name-text.js';
 import { Queue } from '../queue.js';
 import { quote, readSql } from '../sql-text.js';
@@ -9,10 +10,6 @@ import type { Row, Store } from '../store.js';
 /** The days of a membership that always was, and of one of which no end is known. */
 export const FIRST_DAY = '1970-01-01' as Day;
 export const LAST_DAY = '2100-01-01' as Day;
-
-/** What a person belongs to: one team and one cost centre on a day at most. */
-export const KINDS = ['team', 'cost_center'] as const;
-export type Kind = (typeof KINDS)[number];
 
 /** Answers give names in brackets to groups that are none, such as "(none)". */
 export const GroupName = nameText(128).refine(
@@ -207,7 +204,8 @@ export async function changePeople(store: Store, change: PeopleChange, now: numb
   return Number(noted?.days);
 }
 
-function inParts<T>(list: readonly T[]): T[][] {
+/** A list in parts that one statement can write. */
+export function inParts<T>(list: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(list.length / TOGETHER) }, (_, part) =>
     list.slice(part * TOGETHER, (part + 1) * TOGETHER),
   );

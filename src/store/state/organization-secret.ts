@@ -1,0 +1,53 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Store } from '../store.js';
+
+/** The secrets of each store's organizations, which never change. */
+const known = new WeakMap<Store, Map<string, Promise<Buffer>>>();
+
+/** What names are hashed for. A hash for one purpose says nothing of one for another. */
+export type Purpose = 'pseudonym' | 'erased';
+
+/** Hashes a name with the secret of an organization (HMAC-SHA-256, RFC 2104). */
+export type NameHash = (name: string) => Buffer;
+
+/** The hash of names of an organization for a purpose. The first call for an organization makes its secret. */
+export async function nameHash(
+  store: Store,
+  orgId: string,
+  purpose: Purpose,
+  now: number,
+): Promise<NameHash> {
+  const secret = await secretOf(store, orgId, now);
+  return (name) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify([purpose, name]))
+      .digest();
+}
+
+function secretOf(store: Store, orgId: string, now: number): Promise<Buffer> {
+  const found = known.get(store) ?? new Map<string, Promise<Buffer>>();
+  known.set(store, found);
+  const read = found.get(orgId) ?? readOrMake(store, orgId, now);
+  found.set(orgId, read);
+  read.catch(() => found.delete(orgId));
+  return read;
+}
+
+async function readOrMake(store: Store, orgId: string, now: number): Promise<Buffer> {
+  const read = async () => {
+    const [row] = await store.select(
+      'SELECT secret FROM organization_secrets WHERE org_id = $org_id ORDER BY added_at, secret LIMIT 1',
+      { org_id: orgId },
+    );
+    return row === undefined ? undefined : Buffer.from(String(row.secret), 'hex');
+  };
+  const stored = await read();
+  if (stored !== undefined) return stored;
+  const parameters = { org_id: orgId, secret: randomBytes(32).toString('hex'), now };
+  await store.run([
+    { sql: 'INSERT INTO organization_secrets SELECT $org_id, $secret, instant($now)', parameters },
+  ]);
+  const made = await read();
+  if (made === undefined) throw new Error(`the secret of ${orgId} is missing`);
+  return made;
+}

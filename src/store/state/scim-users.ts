@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { EmailText, NO_CONTROLS } from '../../input/name-text.js';
+import type { Row, Store } from '../store.js';
+import { OF_ONE_PERSON } from './person.js';
+import { type ScimChoice, scimRows } from './scim-rows.js';
+
+const Words = z
+  .string()
+  .max(200)
+  .regex(...NO_CONTROLS)
+  .optional();
+
+/** What a provider says of a user beside the ids. It is kept as it came, so that the provider reads what it wrote. */
+export const ScimProfile = z.object({
+  displayName: Words,
+  name: z.object({ formatted: Words, familyName: Words, givenName: Words }).optional(),
+  emails: z
+    .array(z.object({ value: EmailText.max(128), type: Words, primary: z.boolean().optional() }))
+    .max(OF_ONE_PERSON)
+    .optional(),
+});
+export type ScimProfile = Readonly<z.infer<typeof ScimProfile>>;
+
+/** A user of SCIM. Instants are Unix milliseconds. */
+export interface ScimUser {
+  /** A UUID. */
+  readonly scimId: string;
+  /** The person. */
+  readonly userId: string;
+  readonly userName: string;
+  /** '' if unknown. */
+  readonly externalId: string;
+  readonly isActive: boolean;
+  readonly profile: ScimProfile;
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+}
+
+/** The people who are deactivated, by organization. Changes drop them. */
+const inactive = new WeakMap<Store, Map<string, Promise<ReadonlySet<string>>>>();
+
+/** The attributes by which the store itself finds users. Only of user names is case ignored. */
+const FOUND_BY = {
+  id: 'scim_id = $value',
+  userName: 'lower_case(user_name) = lower_case($value)',
+  externalId: 'external_id = $value',
+} as const;
+
+/** How to find the users whose attribute has a value; undefined for an attribute by which the store can't. */
+export function choiceOfUsers(attribute: string, value: string): ScimChoice | undefined {
+  const name = Object.keys(FOUND_BY).find((known) => known.toLowerCase() === attribute.toLowerCase());
+  return name === undefined
+    ? undefined
+    : { where: FOUND_BY[name as keyof typeof FOUND_BY], parameters: { value } };
+}
+
+/** The users of an organization, the oldest first. */
+export async function scimUsers(store: Store, orgId: string, choice?: ScimChoice): Promise<ScimUser[]> {
+  return (await scimRows(store, 'scim_users', orgId, choice)).map(userOf);
+}
+
+/** The ids of the users of an organization, by the people that they are. */
+export async function scimIdsOfPeople(store: Store, orgId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.select('SELECT user_id, scim_id FROM scim_users WHERE org_id = $org_id', {
+    org_id: orgId,
+  });
+  return new Map(rows.map(({ user_id, scim_id }) => [String(user_id), String(scim_id)]));
+}
+
+function userOf(row: Row): ScimUser {
+  return {
+    scimId: String(row.scim_id),
+    userId: String(row.user_id),
+    userName: String(row.user_name),
+    externalId: String(row.external_id),
+    isActive: row.is_active === true,
+    profile: ScimProfile.parse(JSON.parse(String(row.profile))),
+    createdAt: Number(row.created_at),
+    modifiedAt: Number(row.modified_at),
+  };
+}
+
+/** Adds a user, or replaces the one with its id. */
+export async function saveScimUser(
+  store: Store,
+  orgId: string,
+  user: ScimUser,
+  { isNew }: { readonly isNew: boolean },
+): Promise<void> {
+  const parameters = {
+    ...{ org_id: orgId, scim_id: user.scimId, user_id: user.userId, user_name: user.userName },
+    ...{ external_id: user.externalId, profile: JSON.stringify(user.profile), modified_at: user.modifiedAt },
+  };
+  await store.run([
+    isNew
+      ? {
+          sql: `INSERT INTO scim_users SELECT $org_id, $scim_id, $user_id, $user_name, $external_id, ${user.isActive}, $profile,
+            instant($created_at), instant($modified_at)`,
+          parameters: { ...parameters, created_at: user.createdAt },
+        }
+      : {
+          sql: `UPDATE scim_users SET user_id = $user_id, user_name = $user_name, external_id = $external_id,
+            is_active = ${user.isActive}, profile = $profile, modified_at = instant($modified_at)
+            WHERE org_id = $org_id AND scim_id = $scim_id`,
+          parameters,
+        },
+  ]);
+  inactive.delete(store);
+}
+
+/** Removes a user from all groups, and then the user; the person stays. */
+export async function removeScimUser(store: Store, orgId: string, scimId: string): Promise<void> {
+  const parameters = { org_id: orgId, scim_id: scimId };
+  await store.run([
+    { sql: 'DELETE FROM scim_members WHERE org_id = $org_id AND member_id = $scim_id', parameters },
+    { sql: 'DELETE FROM scim_users WHERE org_id = $org_id AND scim_id = $scim_id', parameters },
+  ]);
+  inactive.delete(store);
+}
+
+/** Whether the identity provider has deactivated a person. */
+export async function isDeactivated(store: Store, orgId: string, userId: string): Promise<boolean> {
+  const found = inactive.get(store) ?? new Map<string, Promise<ReadonlySet<string>>>();
+  inactive.set(store, found);
+  const read =
+    found.get(orgId) ??
+    store
+      .select('SELECT user_id FROM scim_users WHERE org_id = $org_id AND NOT is_active', { org_id: orgId })
+      .then((rows) => new Set(rows.map(({ user_id }) => String(user_id))));
+  found.set(orgId, read);
+  read.catch(() => found.delete(orgId));
+  return (await read).has(userId);
+}
