@@ -115,7 +115,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
     expect(argumentsOf('tables')).toEqual(parameters.get('/api/v1/sql/tables'));
     expect(argumentsOf('sql')).toEqual(['as_of', 'params', 'sql']);
     expect(argumentsOf('report')).toEqual([
-      ...['answer', 'cursor', 'endDate', 'group_by', 'limit', 'startDate', 'user_id'],
+      ...['answer', 'cost_center', 'cursor', 'endDate', 'group_by', 'limit', 'startDate', 'team', 'user_id'],
     ]);
   });
 
@@ -170,7 +170,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
     expect(text).not.toContain('ada');
     expect(await agent.call('report', { answer: 'users', ...RANGE, org_id: 'acme' })).toMatchObject({
       isError: true,
-      text: 'There is no parameter org_id: use startDate, endDate, group_by, user_id, limit, cursor.',
+      text: 'There is no parameter org_id: use startDate, endDate, group_by, user_id, team, cost_center, limit, cursor.',
     });
     expect((await agent.call('report', { answer: 'users', ...RANGE, cursor: 'ada' })).text).not.toContain(
       'bob',
