@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
 import { collect } from './collect.js';
+import { company } from './company.js';
 import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
@@ -32,6 +33,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   hostile,
   sql,
   summary,
+  company,
   page,
   scale,
 };
