@@ -62,6 +62,7 @@ const ON_EVERY_STORE = [
   'test/ingest/mended-lines.test.ts',
   'test/ingest/organizations.test.ts',
   'test/ingest/withdrawn.test.ts',
+  'test/lake/people.test.ts',
   'test/lake/verify.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

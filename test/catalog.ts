@@ -91,7 +91,7 @@ const DAILY = readSqlFolder('daily');
 
 function kindOf(name: string, text: string): TableText['kind'] {
   if (name === 'events') return 'events';
-  if (name === 'prices' || name === 'price_multipliers') return 'reference';
+  if (['prices', 'price_multipliers', 'people', 'aliases', 'memberships'].includes(name)) return 'reference';
   if (['digests', 'rejects', 'restatements'].includes(name)) return 'record';
   if (DAILY.some((table) => table.name === name)) return 'day table';
   return text.includes('CREATE OR REPLACE VIEW') ? 'view' : undefined;

@@ -8,7 +8,9 @@ import { createKey } from '../src/api/api-keys.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { LAKE_TABLES } from '../src/lake/lake-paths.js';
 import { readSnapshot } from '../src/lake/snapshot.js';
+import { replacePeople } from '../src/people/people-change.js';
 import { buildApp } from '../src/service/app.js';
+import { FIRST_DAY, LAST_DAY } from '../src/store/state/person.js';
 import { World } from './world.js';
 
 const ARROW = 'application/vnd.apache.arrow.stream';
@@ -70,6 +72,19 @@ beforeAll(async () => {
   const rejected = (user_id: string) => ({ ...event(user_id, 1), event_id: 7 });
   await world.send([...[1, 2, 3].map((day) => event('ada', day)), rejected('ada')]);
   await world.send([event(SECRET, 1), rejected(SECRET), rejected(SECRET)], { orgId: 'globex' });
+  const people = (userId: string, alias: string) => [
+    {
+      ...{ userId, name: '', emails: [], aliases: [alias] },
+      memberships: [
+        { kind: 'team', name: 'Compilers', firstDay: FIRST_DAY, lastDay: LAST_DAY, isLead: true } as const,
+      ],
+    },
+  ];
+  for (const [orgId, userId, alias] of [
+    ['acme', 'ada', 'ada-laptop'],
+    ['globex', SECRET, `${SECRET}, too`],
+  ] as const)
+    await replacePeople(world.store, orgId, () => people(userId, alias), { author: 'test' }, world.now);
   await world.build();
   await new Lake(world.config, world.clock).publish(world.store, []);
   const { config, clock } = world;
@@ -138,6 +153,23 @@ describe('a SELECT', () => {
       { org: 'globex' },
     );
     expect(json().data).toEqual([{ org_id: 'globex', n: 2 }]);
+  });
+
+  test('is answered from the people of the organization, whoever asks for those of another', async () => {
+    const team = `SELECT people.org_id, people.user_id, alias, memberships.name AS team, is_lead
+      FROM people JOIN aliases USING (org_id, user_id) JOIN memberships USING (org_id, user_id)`;
+    expect(await select(team)).toEqual([
+      { org_id: 'acme', user_id: 'ada', alias: 'ada-laptop', team: 'Compilers', is_lead: true },
+    ]);
+    for (const table of ['people', 'aliases', 'memberships']) {
+      expect(await select(`SELECT * FROM ${table} WHERE org_id <> 'acme'`)).toEqual([]);
+      const { json } = await run({ sql: `SELECT DISTINCT org_id FROM ${table}` }, { org: 'globex' });
+      expect(json().data).toEqual([{ org_id: 'globex' }]);
+    }
+    // A member may not ask at all.
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'member', userId: 'ada' }, world.now);
+    keys.set('member', key);
+    expect((await run({ sql: 'SELECT * FROM people' }, { org: 'member' })).status).toBe(403);
   });
 
   test('takes parameters by name and by place', async () => {

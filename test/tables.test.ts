@@ -90,9 +90,20 @@ ${tablesOf('day table')
   .map((table) => shown(table, false))
   .join('\n\n')}
 
+## People
+
+Who the [people](people.md) of the organization are. The lake has them as they were at the newest publication, also where an earlier instant is asked
+for.
+
+${tablesOf('reference')
+  .filter(([name]) => isPublished(name))
+  .map((table) => shown(table, false))
+  .join('\n\n')}
+
 ## Price list
 
 ${tablesOf('reference')
+  .filter(([name]) => !isPublished(name))
   .map((table) => shown(table, true))
   .join('\n\n')}
 

@@ -1,4 +1,4 @@
--- One row says that a person belongs to a team or to a cost centre on some days.
+-- One row is one team or cost centre that a person belongs to, from one day to another.
 -- Grain: (org_id, user_id, kind, first_day).
 CREATE TABLE memberships (
   org_id     VARCHAR NOT NULL,

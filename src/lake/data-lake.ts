@@ -9,7 +9,7 @@ import { LOG } from './delta-log.js';
 import { folderOf, LAKE } from './lake-paths.js';
 import { type Publication, Publisher } from './publisher.js';
 import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
-import { knownDays } from './stored-days.js';
+import { knownDays, peopleRevisions } from './stored-days.js';
 import { compare, distrust, type Verified } from './verify.js';
 
 /** The lake could not be written. The days are built all the same. */
@@ -37,6 +37,8 @@ export class Lake {
   private readonly queue = new Queue();
   /** Whether every day of the store is published, except for those that `publish` is called with. */
   private isWhole = false;
+  /** The newest change of people that is published, of each organization. */
+  private people: ReadonlyMap<string, number> = new Map();
 
   constructor(
     { data, lakeKeepDays }: { readonly data: string; readonly lakeKeepDays: number },
@@ -47,7 +49,7 @@ export class Lake {
   }
 
   /**
-   * Publishes some days as the store has them. At a process's first publication, and after a failure, it publishes all days that aren't
+   * Publishes some days as the store has them, and people who have changed. At a process's first publication, and after a failure, it publishes all days that aren't
    * published yet. Throws LakeFailed.
    */
   publish(store: Store, days: readonly OrgDay[]): Promise<void> {
@@ -56,14 +58,17 @@ export class Lake {
       const isFull = !this.isWhole;
       this.isWhole = false;
       const own = days.map(({ day }) => day).sort();
+      const people = await peopleRevisions(store);
+      const changed = [...people.keys()].filter((orgId) => people.get(orgId) !== this.people.get(orgId));
       const left = isFull
         ? await this.publishAll(store)
         : await this.publishSome(store, {
-            orgIds: [...new Set(days.map(({ orgId }) => orgId))],
+            orgIds: [...new Set([...days.map(({ orgId }) => orgId), ...changed])],
             from: own[0],
             to: own.at(-1),
           });
       this.isWhole = left.length === 0 && !this.publisher.isClosing;
+      this.people = people;
     });
   }
 

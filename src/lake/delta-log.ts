@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { VERSION } from '../disk/package-root.js';
 import { quote } from '../store/sql-text.js';
 import { shownColumns } from '../store/tables.js';
-import { type LakeTable, PUBLISHED_AT } from './lake-paths.js';
+import { type LakeTable, NO_DAY, PUBLISHED_AT } from './lake-paths.js';
 import type { DataFile, Snapshot, TableState } from './snapshot.js';
 
 /** The folder of a table's log. */
@@ -77,9 +77,9 @@ function add({ path, bytes, rows, days }: DataFile, at: number, dataChange: bool
   const sorted = Object.keys(days).sort();
   const stats = {
     numRecords: rows,
-    minValues: { day: sorted[0] },
-    maxValues: { day: sorted.at(-1) },
-    nullCount: { day: 0 },
+    ...(sorted[0] === NO_DAY
+      ? {}
+      : { minValues: { day: sorted[0] }, maxValues: { day: sorted.at(-1) }, nullCount: { day: 0 } }),
   };
   return {
     add: {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MS_PER_DAY } from '../day.js';
 import { UsageError } from '../exit.js';
-import { folderOf, type LakeTable } from './lake-paths.js';
+import { folderOf, type LakeTable, OF_PEOPLE } from './lake-paths.js';
 import { namesIn, Published, readJson, type Snapshot } from './snapshot.js';
 
 /** The folder of the snapshots that were replaced, in an organization's folder. */
@@ -33,9 +33,11 @@ export function earlierPath(publishedAt: number): string {
   return join(EARLIER, `${publishedAt}.json`);
 }
 
-/** An earlier snapshot as a text. */
+/** An earlier snapshot as a text. The people of then are kept nowhere. */
 export function earlierText(snapshot: Snapshot): string {
-  return JSON.stringify(Published.parse(snapshot));
+  const earlier = Published.parse(snapshot);
+  for (const table of OF_PEOPLE) delete earlier.tables[table];
+  return JSON.stringify(earlier);
 }
 
 /** The instants of an organization's earlier snapshots, the oldest first. */
@@ -48,7 +50,7 @@ export function earlierInstants(lake: string, orgId: string): number[] {
 
 /**
  * The snapshot of an organization at an instant (Unix milliseconds); undefined if the lake doesn't have it. `erased_at` is that of the current
- * snapshot, because a table can't be read any more if rows were removed from it since then.
+ * snapshot, because a table can't be read any more if rows were removed from it since then. The people are those of the current one.
  */
 export function snapshotAt(
   lake: string,
@@ -61,6 +63,10 @@ export function snapshotAt(
   const earlier = readJson(join(lake, folderOf(current.org_id), earlierPath(at)), Published);
   for (const [table, state] of Object.entries(earlier?.tables ?? {}))
     state.erased_at = current.tables[table as LakeTable]?.erased_at ?? 0;
+  for (const table of earlier === undefined ? [] : OF_PEOPLE) {
+    const state = current.tables[table];
+    if (state !== undefined && earlier !== undefined) earlier.tables[table] = { ...state, erased_at: 0 };
+  }
   return earlier;
 }
 

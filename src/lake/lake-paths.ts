@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Day } from '../day.js';
 import { TABLES } from '../store/catalog.js';
 import { BUILT_TABLES } from '../store/day-builder.js';
 import { EVENT_ORDER, shownColumns } from '../store/tables.js';
@@ -10,13 +11,24 @@ export const LAKE = 'lake';
 /** What arrived for a day and what its builds found and changed. The store has no digests of these. */
 const RECORDS = ['day_quality', 'digests', 'rejects', 'restatements'] as const;
 
+/** Who the people are today. They have no days: they are written whole after a change, and an earlier instant has those of today. */
+export const OF_PEOPLE = ['people', 'aliases', 'memberships'] as const;
+
+/** The day under which snapshots have the rows of a table without days. No event is that old. */
+export const NO_DAY = '1970-01-01' as Day;
+
 /** The tables that are published. */
-export const LAKE_TABLES = ['events', ...BUILT_TABLES, ...RECORDS] as const;
+export const LAKE_TABLES = ['events', ...BUILT_TABLES, ...RECORDS, ...OF_PEOPLE] as const;
 export type LakeTable = (typeof LAKE_TABLES)[number];
 
-/** Whether a table has records of a day, which can change without a build that changes the day. */
+/** Whether a table is about people, and has no days. */
+export function isOfPeople(table: LakeTable): boolean {
+  return (OF_PEOPLE as readonly LakeTable[]).includes(table);
+}
+
+/** Whether a table can change without a build that changes the day: it has records of a day, or is about people. */
 export function isRecord(table: LakeTable): boolean {
-  return (RECORDS as readonly LakeTable[]).includes(table);
+  return isOfPeople(table) || (RECORDS as readonly LakeTable[]).includes(table);
 }
 
 /** The column that only the lake has: when the rows of a day were published, the same for all of them. */
@@ -48,7 +60,8 @@ export function tableFolder(lake: string, orgId: string, table: LakeTable): stri
 /** The order of the rows in a file, which are of one organization. */
 export function orderOf(table: LakeTable): readonly string[] {
   const order = table === 'events' ? EVENT_ORDER : (TABLES[table]?.grain ?? []);
-  return ['day', ...order.filter((name) => name !== 'org_id' && name !== 'day')];
+  const days = isOfPeople(table) ? [] : ['day'];
+  return [...days, ...order.filter((name) => name !== 'org_id' && name !== 'day')];
 }
 
 /** Names the columns that a table has now. Published files carry it, with the name that instants have in `sql/schema`. */

@@ -18,7 +18,16 @@ import {
   versionOf,
 } from './delta-log.js';
 import { EARLIER, earlierInstants, earlierPath, earlierText } from './earlier-snapshot.js';
-import { COLUMNS, folderOf, isRecord, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import {
+  COLUMNS,
+  folderOf,
+  isOfPeople,
+  isRecord,
+  LAKE_TABLES,
+  type LakeTable,
+  NO_DAY,
+  tableFolder,
+} from './lake-paths.js';
 import { parted } from './merge-plan.js';
 import { type NewFile, NewFiles } from './new-files.js';
 import {
@@ -139,7 +148,7 @@ export class Publisher {
         return (from === undefined ? this.withoutGone(planned, orgId, plan) : planned) ?? [];
       });
       const days = new Set(before.days);
-      const isSame = tables.length === 0 && [...own.keys()].every((day) => days.has(day));
+      const isSame = tables.length === 0 && [...own.keys()].every((day) => day === NO_DAY || days.has(day));
       return isSame ? [] : [{ orgId, at, before, stored: own, tables }];
     });
     // A process may have ended before it removed files.
@@ -259,7 +268,7 @@ export class Publisher {
   /** Puts the files of an organization in place, and then the snapshot that names them. */
   private async exchange(work: Work, files: ReadonlyMap<NewFile, WrittenFile>): Promise<void> {
     const { orgId, at, before, stored, tables } = work;
-    const days = [...new Set([...before.days, ...stored.keys()])].sort();
+    const days = [...new Set([...before.days, ...stored.keys()])].filter((day) => day !== NO_DAY).sort();
     const next: Snapshot = {
       ...before,
       published_at: at,
@@ -313,7 +322,7 @@ export class Publisher {
       removed: isErasing
         ? []
         : [
-            ...(before?.removed ?? []).filter((one) => !this.isExpired(one, at)),
+            ...(before?.removed ?? []).filter((one) => !this.isExpired(table, one, at)),
             ...removed.map((path) => ({ path, at })),
           ],
       erased_at: isErasing ? at : (before?.erased_at ?? 0),
@@ -337,8 +346,8 @@ export class Publisher {
   }
 
   /** Whether a file that was replaced at an instant can be removed: no snapshot that can be asked for names it, and no query still reads it. */
-  private isExpired({ at }: { readonly at: number }, now: number): boolean {
-    return at <= now - this.keepMs - READ_LIMIT_MS;
+  private isExpired(table: LakeTable, { at }: { readonly at: number }, now: number): boolean {
+    return at <= now - (isOfPeople(table) ? 0 : this.keepMs) - READ_LIMIT_MS;
   }
 
   /** Removes the earlier snapshots and the files of an organization that no reader needs any more. */
@@ -350,8 +359,8 @@ export class Publisher {
       if (replacedAt <= now - this.keepMs) unneeded.push(earlierPath(instant));
       replacedAt = instant;
     }
-    for (const [table, state] of Object.entries(snapshot.tables)) {
-      const removed = state.removed.filter((one) => !this.isExpired(one, now));
+    for (const [table, state] of Object.entries(snapshot.tables) as [LakeTable, TableState][]) {
+      const removed = state.removed.filter((one) => !this.isExpired(table, one, now));
       const needed = new Set([...state.files, ...removed].map(({ path }) => path));
       const checkpoints = new Set(state.checkpoints.map(({ version }) => version));
       const isNeeded = (path: string) => {

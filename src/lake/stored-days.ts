@@ -3,7 +3,7 @@ import type { Day } from '../day.js';
 import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
 import type { Row, Store } from '../store/store.js';
 import { shownColumns } from '../store/tables.js';
-import type { LakeTable } from './lake-paths.js';
+import { isOfPeople, type LakeTable, NO_DAY } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 
 /** How many organizations are published or compared together, and of how many days. Facts about each of them are in memory. */
@@ -25,7 +25,7 @@ export interface Stock {
   readonly digest: string;
 }
 
-/** A built day that can be published. */
+/** A built day that can be published, or what has no day. */
 export interface StoredDay {
   /** Whether retention has removed its events. */
   readonly isRemoved: boolean;
@@ -33,7 +33,7 @@ export interface StoredDay {
   readonly tables: ReadonlyMap<LakeTable, Stock>;
 }
 
-/** The days of each organization. */
+/** The days of each organization, and with NO_DAY what has none. */
 export type StoredDays = ReadonlyMap<string, ReadonlyMap<Day, StoredDay>>;
 
 /** How much of a SHA-256 tells a day's rows apart. */
@@ -76,7 +76,26 @@ export async function storedDays(
       rows: Number(row.row_count),
       digest: String(row.digest),
     });
+  for (const row of await store.select(withSources(readSql('lake/people.sql'), { wanted }))) {
+    const days = organizations.get(String(row.org_id)) ?? new Map<Day, Found>();
+    organizations.set(String(row.org_id), days);
+    const found: Found = days.get(NO_DAY) ?? { isRemoved: false, tables: new Map() };
+    days.set(NO_DAY, found);
+    if (row.table_name !== null)
+      found.tables.set(row.table_name as LakeTable, {
+        rows: Number(row.row_count),
+        digest: String(row.revision),
+      });
+  }
   return organizations;
+}
+
+/** The newest change of the people of each organization that has built days. */
+export async function peopleRevisions(store: Pick<Store, 'select'>): Promise<Map<string, number>> {
+  const rows = await store.select(
+    'SELECT org_id, max(revision) AS revision FROM people_revisions WHERE org_id IN (SELECT org_id FROM days) GROUP BY org_id',
+  );
+  return new Map(rows.map((row) => [String(row.org_id), Number(row.revision)]));
 }
 
 /** The condition that `org_id` is one of some. */
@@ -84,9 +103,14 @@ function ofOrganizations(orgIds: readonly string[]): string {
   return orgIds.length === 0 ? 'false' : `org_id IN (${[...new Set(orgIds)].map(quote).join(', ')})`;
 }
 
-/** The days that each of some organizations has in the store, built or in need of it. */
+/** The days that each of some organizations has in the store, built or in need of it, and NO_DAY if its people were ever changed. */
 export function knownDays(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<DaysOf> {
-  return daysOf(store, `SELECT org_id, day FROM day_inputs WHERE ${ofOrganizations(orgIds)}`);
+  const isAsked = ofOrganizations(orgIds);
+  return daysOf(
+    store,
+    `SELECT org_id, day FROM day_inputs WHERE ${isAsked}
+    UNION ALL SELECT DISTINCT org_id, CAST('${NO_DAY}' AS DATE) AS day FROM people_revisions WHERE ${isAsked}`,
+  );
 }
 
 /** The days of which events have arrived, of each of some organizations. */
@@ -121,5 +145,7 @@ export function rowsOfDays(
   const names = shownColumns(table).map(({ name }) => name);
   const isAsked = ofOrganizations(some.map(({ orgId }) => orgId));
   const days = some.flatMap((one) => one.days);
+  if (isOfPeople(table))
+    return `SELECT ${names.join(', ')}, CAST('${NO_DAY}' AS DATE) AS day FROM ${table} WHERE ${isAsked}`;
   return `SELECT ${names.join(', ')} FROM ${table} WHERE ${isAsked} AND ${withinDays('day', days)}`;
 }

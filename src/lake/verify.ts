@@ -7,7 +7,15 @@ import type { Sources, Store } from '../store/store.js';
 import { shownColumns } from '../store/tables.js';
 import { checkpointPath, commitPath } from './delta-log.js';
 import { earlierInstants, snapshotAt } from './earlier-snapshot.js';
-import { folderOf, isRecord, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import {
+  folderOf,
+  isOfPeople,
+  isRecord,
+  LAKE_TABLES,
+  type LakeTable,
+  NO_DAY,
+  tableFolder,
+} from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
 import {
@@ -92,7 +100,8 @@ async function contents(
   const digest = hasDigests(table)
     ? digestOfTexts(table, rowText(columns))
     : `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`;
-  const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
+  const day = isOfPeople(table) ? `'${NO_DAY}'` : 'CAST(day AS VARCHAR)';
+  const sql = `SELECT ${column} AS part, ${day} AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
     (await readColumns(sql, sources, {})).getRowObjectsJson(),
   );
@@ -136,6 +145,8 @@ class Comparison {
     const { table } = this;
     const found = asked.flatMap((own) => this.filesOf(own));
     for (const part of inParts(found)) await this.compare(part);
+    // People who were added since are published with the next build.
+    if (isOfPeople(table)) return;
     const missing = asked.map((own) => {
       const there = new Set(own.snapshot.tables[table]?.files.flatMap(({ days }) => Object.keys(days)));
       const days = [...own.stored].filter(([day, { tables }]) => tables.has(table) && !there.has(day));
@@ -307,7 +318,7 @@ export async function compare(store: Store, lake: string, orgIds: readonly strin
     const paths = new Set(differences.map(({ path }) => path));
     for (const own of asked) {
       differences.push(...faultsOfEarlier(lake, own.snapshot).filter(({ path }) => !paths.has(path)));
-      sum.days += own.stored.size;
+      sum.days += own.stored.size - Number(own.stored.has(NO_DAY));
       for (const { files } of Object.values(own.snapshot.tables)) sum.files += files.length;
       const days = new Set([...own.known, ...(arrived.get(own.snapshot.org_id) ?? [])]);
       for (const day of days) if (!own.stored.has(day)) sum.waiting += 1;

@@ -3,7 +3,7 @@ import type { Answer } from '../api/answer-names.js';
 import { type ReportRequest, rowsOfReport } from '../api/answer-rows.js';
 import { UsageError } from '../exit.js';
 import { requireKept, snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
-import { LAKE } from '../lake/lake-paths.js';
+import { LAKE, LAKE_TABLES } from '../lake/lake-paths.js';
 import { readSnapshot } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
 import { Session } from '../store/duckdb-session.js';
@@ -11,10 +11,13 @@ import { ROLL_UPS, rollUpView } from '../store/roll-ups.js';
 import { quote } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { columnNames, columnsOf } from '../store/tables.js';
-import { openLake, readLake } from './lake-database.js';
+import { openLake, readLake, VIEWS } from './lake-database.js';
 
-/** What reports read besides the lake. */
+/** What reports read from the store. */
 const OF_TODAY = ['known_emails', 'memberships'] as const;
+const OF_LAKE = [...LAKE_TABLES, ...VIEWS.map(({ name }) => name)].filter(
+  (name) => !(OF_TODAY as readonly string[]).includes(name),
+);
 
 /** The answers about what has arrived since, which the lake doesn't have. */
 const OF_NOW: readonly Answer[] = ['quality'];
@@ -47,7 +50,7 @@ export async function earlierReport(
   const present = await Promise.all(OF_TODAY.map((table) => tableSql(store, orgId, table)));
   const connection = await openLake(config);
   try {
-    await readLake(connection, lake, { snapshots: [published] });
+    await readLake(connection, lake, { snapshots: [published], only: OF_LAKE });
     const session = new Session(connection);
     await session.run([...present.flat(), ...ROLL_UPS.map(rollUpView)].join(';\n'));
     const { data } = await rowsOfReport(session.select, session.readColumns, answer, request);

@@ -67,6 +67,42 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "is_installation", type: "BOOLEAN", isNullable: true, comment: "whether user_id is an installation of an agent, not a person" },
     ],
   },
+  aliases: {
+    kind: "reference",
+    about: "One row is one other name of a person: the id of a collector, of telemetry or of an identity provider, the login at a vendor, or an address. No alias is the user id of a person.",
+    grain: ["org_id", "alias"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "alias", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "of the person" },
+      { name: "is_email", type: "BOOLEAN", isNullable: false },
+    ],
+  },
+  memberships: {
+    kind: "reference",
+    about: "One row is one team or cost centre that a person belongs to, from one day to another.",
+    grain: ["org_id", "user_id", "kind", "first_day"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "team or cost_center; nobody belongs to two of a kind on a day" },
+      { name: "name", type: "VARCHAR", isNullable: false },
+      { name: "first_day", type: "DATE", isNullable: false, comment: "1970-01-01 if it always was so" },
+      { name: "last_day", type: "DATE", isNullable: false, comment: "2100-01-01 if no end is known" },
+      { name: "is_lead", type: "BOOLEAN", isNullable: false, comment: "of the team: gets its digest" },
+    ],
+  },
+  people: {
+    kind: "reference",
+    about: "One row is one person of an organization.",
+    grain: ["org_id", "user_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "name", type: "VARCHAR", isNullable: false, comment: "'' if unknown" },
+      { name: "email", type: "VARCHAR", isNullable: false, comment: "the first of the person's addresses; '' if there is none" },
+    ],
+  },
   price_multipliers: {
     kind: "reference",
     about: "One row is one factor of the prices of a model, for calls of one speed, service tier or region, from a day on.",
@@ -1190,16 +1226,6 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "status", type: "BIGINT", isNullable: false, comment: "of the answer: 403 if it was refused" },
     ],
   },
-  aliases: {
-    about: "One row is one other name of a person: the id of a collector, of telemetry or of an identity provider, the login at a vendor, or an address. No alias is the user id of a person.",
-    grain: ["org_id", "alias"],
-    columns: [
-      { name: "org_id", type: "VARCHAR", isNullable: false },
-      { name: "alias", type: "VARCHAR", isNullable: false },
-      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "of the person" },
-      { name: "is_email", type: "BOOLEAN", isNullable: false },
-    ],
-  },
   arrivals: {
     about: "One row says what one batch brought for one day.",
     grain: ["batch", "org_id", "day"],
@@ -1443,19 +1469,6 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "language", type: "VARCHAR", isNullable: false },
     ],
   },
-  memberships: {
-    about: "One row says that a person belongs to a team or to a cost centre on some days.",
-    grain: ["org_id", "user_id", "kind", "first_day"],
-    columns: [
-      { name: "org_id", type: "VARCHAR", isNullable: false },
-      { name: "user_id", type: "VARCHAR", isNullable: false },
-      { name: "kind", type: "VARCHAR", isNullable: false, comment: "team or cost_center; nobody belongs to two of a kind on a day" },
-      { name: "name", type: "VARCHAR", isNullable: false },
-      { name: "first_day", type: "DATE", isNullable: false, comment: "1970-01-01 if it always was so" },
-      { name: "last_day", type: "DATE", isNullable: false, comment: "2100-01-01 if no end is known" },
-      { name: "is_lead", type: "BOOLEAN", isNullable: false, comment: "of the team: gets its digest" },
-    ],
-  },
   mended_lines: {
     about: "One row is one line of an agent's file that was no JSON, and of which was taken what could be read.",
     grain: ["batch", "source", "line_no"],
@@ -1492,16 +1505,6 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "user_id", type: "VARCHAR", isNullable: false },
       { name: "session_id", type: "VARCHAR", isNullable: false },
       { name: "day", type: "DATE", isNullable: false },
-    ],
-  },
-  people: {
-    about: "One row is one person of an organization.",
-    grain: ["org_id", "user_id"],
-    columns: [
-      { name: "org_id", type: "VARCHAR", isNullable: false },
-      { name: "user_id", type: "VARCHAR", isNullable: false },
-      { name: "name", type: "VARCHAR", isNullable: false, comment: "'' if unknown" },
-      { name: "email", type: "VARCHAR", isNullable: false, comment: "the first of the person's addresses; '' if there is none" },
     ],
   },
   people_revisions: {
