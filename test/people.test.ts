@@ -281,6 +281,11 @@ describe('proposals', () => {
       { userId: 'ada', alias: 'u-77', reason: 'address' },
     ]);
     expect(await usersOn('2026-06-10')).toHaveLength(7);
+    // Names that are merged aren't proposed again, although their day waits for its build.
+    await importing('user_id,alias\nada,ADA;a da;Ada@acme.example;u-77\n');
+    expect((await ask(`${PATH}/proposals`)).body.proposals).toEqual([
+      { userId: 'Grace', alias: 'grace', reason: 'spelling' },
+    ]);
   });
 });
 

@@ -8,6 +8,8 @@ seen AS (
   FROM coverage
   WHERE org_id = $org_id
     AND user_id <> 'unknown'
+    -- Days that wait for their build still have names that are merged already.
+    AND user_id NOT IN (SELECT alias FROM aliases WHERE org_id = $org_id)
   UNION
   SELECT
     user_id
