@@ -52,8 +52,8 @@ const focusOf = (page: Page) =>
 
 describe.runIf(hasBrowser)('operations', () => {
   test.each([
-    ['owner', ['Computers', 'Readiness', 'Controls', 'API keys', 'Audit']],
-    ['manager', ['Computers', 'Readiness', 'Controls']],
+    ['owner', ['Computers', 'Readiness', 'People', 'Controls', 'API keys', 'Audit']],
+    ['manager', ['Computers', 'Readiness', 'People', 'Controls']],
     ['member', ['Computers', 'Readiness']],
     ['guest', ['Computers', 'Readiness']],
   ] as const)('show %s what the role allows, also by address', async (role, places) => {
@@ -66,6 +66,7 @@ describe.runIf(hasBrowser)('operations', () => {
       role === 'guest' ? 0 : 1,
     );
     for (const [path, name] of [
+      ['people', 'People'],
       ['controls', 'Controls'],
       ['keys', 'API keys'],
       ['audit', 'Audit'],

@@ -7,6 +7,7 @@ import { Audit } from './audit.js';
 import { Computers } from './computers.js';
 import { Controls } from './controls.js';
 import { Keys } from './keys.js';
+import { People } from './people.js';
 import { Readiness } from './readiness.js';
 
 /** The places for operating Daybook, each with the action that a role needs to see it. */
@@ -30,6 +31,13 @@ const PLACES: readonly {
     lead: 'How ready repositories are for agents, and what raises their level',
     action: 'read readiness reports',
     Place: Readiness,
+  },
+  {
+    path: 'people',
+    name: 'People',
+    lead: 'Who is who, in which team and cost centre, and since when',
+    action: 'read people',
+    Place: People,
   },
   {
     path: 'controls',
@@ -66,7 +74,7 @@ export function Operations({ address, session }: PageProps) {
           <h1 tabIndex={-1}>{place?.name ?? 'Operations'}</h1>
           <p>{place?.lead}</p>
         </div>
-        <nav class="choice" aria-label="Operations">
+        <nav class="choice places" aria-label="Operations">
           {allowed.map(({ path, name }) => (
             <a
               key={path}
