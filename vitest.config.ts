@@ -69,6 +69,7 @@ const ON_EVERY_STORE = [
   'test/laws/summary.test.ts',
   'test/laws/views.test.ts',
   'test/people.test.ts',
+  'test/privacy.test.ts',
   'test/readiness.test.ts',
   'test/scim.test.ts',
   'test/store.test.ts',

@@ -65,6 +65,7 @@ const COMMANDS: Readonly<
   computers: () => import('./command/computers.js'),
   lake: () => import('./command/lake.js'),
   people: () => import('./command/people.js'),
+  privacy: () => import('./command/privacy.js'),
   organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),

@@ -153,19 +153,27 @@ describe.each(['/openapi.json', '/docs/json', '/docs/yaml', '/docs/static/swagge
   },
 );
 
+interface Given {
+  /** Of an answer that several routes have. */
+  readonly $ref?: string;
+  readonly content?: Record<string, { schema: object }>;
+}
+
 interface Operation {
   readonly operationId: string;
-  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>;
+  readonly responses: Record<string, Given>;
 }
 
 test('docs/openapi.json gives the page the types of its answers', async () => {
   const { components, paths } = reference.document as unknown as {
-    components: object;
+    components: { responses: Record<string, Given> };
     paths: Record<string, Record<string, Operation>>;
   };
   const answers: Record<string, object> = {};
   for (const { operationId, responses } of Object.values(paths).flatMap((path) => Object.values(path))) {
-    const schema = (responses[200] ?? responses[201])?.content?.['application/json']?.schema;
+    const given = responses[200] ?? responses[201];
+    const shared = components.responses[given?.$ref?.split('/').at(-1) ?? ''];
+    const schema = (shared ?? given)?.content?.['application/json']?.schema;
     if (schema !== undefined) answers[operationId] = schema;
   }
   const root = { type: 'object', properties: answers, required: Object.keys(answers), components };

@@ -18,6 +18,7 @@ WITH client_of_day AS (
     place
   FROM report_activity
   CROSS JOIN (VALUES ('terminal-ui', 1), ('web', 2), ('non-interactive-cli', 3)) AS listed (client, place)
+  WHERE is_guarded = 0
 ),
 users_of_client AS (
   SELECT
@@ -42,7 +43,7 @@ SELECT
   CAST(daily_active_users AS BIGINT) AS daily_active_users,  -- users who were active on the day, e.g. 12
   CAST(weekly_active_users AS BIGINT) AS weekly_active_users,  -- users who were active on this day or the 6 before, e.g. 31
   CAST(monthly_active_users AS BIGINT) AS monthly_active_users,  -- users who were active on this day or the 29 before, e.g. 48
-  CAST(clients AS MAP(VARCHAR, BIGINT)) AS daily_active_users_by_client,  -- users by client; a user of several clients counts for each of them, e.g. {"terminal-ui": 11, "web": 2, "non-interactive-cli": 0}
+  CAST(coalesce(clients, MAP {}) AS MAP(VARCHAR, BIGINT)) AS daily_active_users_by_client,  -- users by client; a user of several clients counts for each of them, e.g. {"terminal-ui": 11, "web": 2, "non-interactive-cli": 0}
   CAST(sessions AS BIGINT) AS sessions,  -- sessions started, e.g. 40
   CAST(messages AS BIGINT) AS messages,  -- messages of users and agents, e.g. 512
   CAST(user_messages AS BIGINT) AS user_messages  -- messages of users, e.g. 88

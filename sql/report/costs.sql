@@ -6,6 +6,7 @@
 --
 -- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql. cost_terms has what a dollar of
 -- the list price costs the organization on some days, in its currency.
+-- For a request that may tell no few people apart, usage is shown_usage.sql and shown_person is shown_person.sql: as in the summary by day.
 -- Grain: (day, group_key, unpriced_model). It returns the page behind the cursor ($after_...).
 WITH
 model_day AS MATERIALIZED (
@@ -87,7 +88,7 @@ way_cost AS (
 ),
 priced AS MATERIALIZED (
   SELECT
-    day,
+    coalesce(quiet_day.counted_on, way_cost.day) AS day,
     group_key,
     model_id,
     calls,
@@ -112,6 +113,8 @@ priced AS MATERIALIZED (
       ELSE CAST(0 AS DECIMAL(38, 12))
     END AS compared_usd
   FROM way_cost
+  LEFT JOIN quiet_day
+    ON quiet_day.day = way_cost.day
 ),
 total AS (
   SELECT
@@ -182,10 +185,38 @@ total AS (
     WHERE $group_by = 'none'
       AND org_id = $org_id
       AND day BETWEEN $from AND $to
+      AND day NOT IN (SELECT day FROM quiet_day)
   ) AS part
   GROUP BY
     day,
     group_key
+),
+hidden_row AS (
+  SELECT
+    day,
+    group_key
+  FROM (
+    SELECT
+      *,
+      row_number() OVER (PARTITION BY group_key, is_thin ORDER BY people, day) AS place,
+      max(is_thin) OVER (PARTITION BY group_key) AS has_thin
+    FROM (
+      SELECT
+        coalesce(quiet_day.counted_on, shown_person.day) AS day,
+        shown_person.group_key AS group_key,
+        count(DISTINCT shown_person.user_id) AS people,
+        CASE WHEN count(DISTINCT shown_person.user_id) < $floor THEN 1 ELSE 0 END AS is_thin
+      FROM shown_person
+      LEFT JOIN quiet_day
+        ON quiet_day.day = shown_person.day
+      GROUP BY
+        coalesce(quiet_day.counted_on, shown_person.day),
+        shown_person.group_key
+    ) AS counted
+  ) AS ordered
+  WHERE is_thin = 1
+    OR has_thin = 1
+    AND place = 1
 ),
 sorted AS (
   SELECT
@@ -197,6 +228,8 @@ sorted AS (
   CROSS JOIN cost_terms
   WHERE cost_terms.valid_from <= total.day
     AND cost_terms.valid_until > total.day
+    AND total.day BETWEEN $from AND $to
+    AND (total.day, total.group_key) NOT IN (SELECT day, group_key FROM hidden_row)
 ),
 -- Rows come by day, then by cost, then by group.
 page AS (
@@ -274,7 +307,9 @@ LEFT JOIN (
     model_id,
     sum(unpriced_tokens) AS unpriced_tokens
   FROM priced
+  -- A model that few people used names them to whoever may not tell them apart.
   WHERE unpriced_tokens > 0
+    AND $floor = 0
   GROUP BY
     day,
     group_key,

@@ -14,21 +14,23 @@
 -- work and usage are work_of_sessions.sql and usage_of_sessions.sql if sessions are chosen, otherwise work_of_parts.sql and
 -- usage_of_parts.sql. For tokens a model chooses no sessions.
 -- cost_terms has what a dollar of the list price costs the organization on some days, in its currency.
+--
+-- For a request that may tell no few people apart, work and usage are shown_work.sql and shown_usage.sql, and shown_person is
+-- shown_person.sql. A row of fewer than $floor people is left out then, and with it the smallest of those of its group that would be there. A
+-- day on which few people were active (quiet_day) counts with another one. For other requests shown_person and quiet_day are empty.
 -- Grain: (period_start, group_key). It returns the page behind the cursor ($after_...).
 WITH
 -- priced_on is the last day on which a price of the used models changes: between two such days the tokens of a model cost the same.
 built_day AS MATERIALIZED (
   SELECT
     activity.day AS day,
-    CASE $period
-      WHEN 'day' THEN activity.day
-      WHEN 'week' THEN CAST(date_trunc('week', activity.day) AS DATE)
-      WHEN 'month' THEN CAST(date_trunc('month', activity.day) AS DATE)
-      ELSE $from
-    END AS period_start,
+    coalesce(quiet_day.counted_on, activity.day) AS counted_on,
+    CASE WHEN $period = 'none' THEN $from ELSE period_of($period, coalesce(quiet_day.counted_on, activity.day), $from) END AS period_start,
     max(price_change.valid_from) AS priced_on,
     max(cost_terms.contract_factor) AS contract_factor
   FROM activity
+  LEFT JOIN quiet_day
+    ON quiet_day.day = activity.day
   CROSS JOIN cost_terms
   CROSS JOIN (
     SELECT DISTINCT valid_from
@@ -41,7 +43,9 @@ built_day AS MATERIALIZED (
     AND price_change.valid_from <= activity.day
     AND cost_terms.valid_from <= activity.day
     AND cost_terms.valid_until > activity.day
-  GROUP BY activity.day
+  GROUP BY
+    activity.day,
+    quiet_day.counted_on
 ),
 period AS (
   SELECT
@@ -57,7 +61,7 @@ period AS (
       $to
     ) AS last_day
   FROM built_day
-  WHERE day BETWEEN $from AND $to
+  WHERE counted_on BETWEEN $from AND $to
   GROUP BY period_start
 ),
 -- The days of each row, and those that it is compared with.
@@ -69,7 +73,7 @@ row_day AS MATERIALIZED (
     priced_on,
     contract_factor
   FROM built_day
-  WHERE day BETWEEN $from AND $to
+  WHERE counted_on BETWEEN $from AND $to
   UNION ALL
   SELECT
     period.period_start AS period_start,
@@ -80,7 +84,7 @@ row_day AS MATERIALIZED (
   FROM period
   CROSS JOIN built_day
   WHERE $compare = 'previous'
-    AND built_day.day BETWEEN
+    AND built_day.counted_on BETWEEN
       CASE $period
         WHEN 'day' THEN period.first_day - 28
         ELSE period.first_day - CAST(period.last_day - period.first_day + 1 AS INTEGER)
@@ -218,6 +222,59 @@ spent AS (
     is_previous,
     group_key
 ),
+hidden_row AS (
+  SELECT
+    period_start,
+    is_previous,
+    group_key
+  FROM (
+    SELECT
+      *,
+      row_number() OVER (PARTITION BY is_previous, group_key, is_thin ORDER BY people, period_start) AS place,
+      max(is_thin) OVER (PARTITION BY is_previous, group_key) AS has_thin
+    FROM (
+      SELECT
+        row_day.period_start AS period_start,
+        row_day.is_previous AS is_previous,
+        shown_person.group_key AS group_key,
+        count(DISTINCT shown_person.user_id) AS people,
+        CASE WHEN count(DISTINCT shown_person.user_id) < $floor THEN 1 ELSE 0 END AS is_thin
+      FROM shown_person
+      JOIN row_day
+        ON row_day.day = shown_person.day
+      GROUP BY
+        row_day.period_start,
+        row_day.is_previous,
+        shown_person.group_key
+    ) AS counted
+  ) AS ordered
+  WHERE is_thin = 1
+    OR has_thin = 1
+    AND place = 1
+),
+-- A row isn't compared with days of which a part counts for the joined groups.
+incomparable_row AS (
+  SELECT DISTINCT
+    row_day.period_start AS period_start,
+    shown_person.found_key AS group_key
+  FROM shown_person
+  JOIN row_day
+    ON row_day.day = shown_person.day
+  WHERE row_day.is_previous = 1
+    AND shown_person.found_key <> shown_person.group_key
+  UNION DISTINCT
+  SELECT
+    period_start,
+    '(small groups)' AS group_key
+  FROM period
+  WHERE $floor > 0
+  UNION DISTINCT
+  SELECT
+    period_start,
+    group_key
+  FROM hidden_row
+  WHERE is_previous = 1
+),
 -- Without groups each row is there, also without events.
 row_group AS (
   SELECT
@@ -311,6 +368,7 @@ sorted AS (
       ) AS sort_value
     FROM total
     WHERE is_previous = 0
+      AND (period_start, group_key) NOT IN (SELECT period_start, group_key FROM hidden_row WHERE is_previous = 0)
   ) AS valued
 ),
 page AS (
@@ -384,7 +442,7 @@ SELECT
   CAST(coalesce(previous.pull_requests, 0) AS BIGINT) AS previous_pull_requests,
   CAST(coalesce(previous.active_users, 0) AS BIGINT) AS previous_active_users,
   CAST(coalesce(previous.active_days, 0) AS BIGINT) AS previous_active_days,
-  CAST(coalesce(previous_day.days, 0) AS BIGINT) AS previous_days,
+  CAST(CASE WHEN incomparable_row.group_key IS NULL THEN coalesce(previous_day.days, 0) ELSE 0 END AS BIGINT) AS previous_days,
   -- What the next page begins behind; null on the last one.
   CAST(
     CASE
@@ -402,6 +460,9 @@ LEFT JOIN (
 ) AS previous
   ON previous.period_start = page.period_start
   AND previous.group_key = page.group_key
+LEFT JOIN incomparable_row
+  ON incomparable_row.period_start = page.period_start
+  AND incomparable_row.group_key = page.group_key
 LEFT JOIN previous_day
   ON previous_day.period_start = page.period_start
 WHERE page.place <= $limit

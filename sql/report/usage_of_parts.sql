@@ -13,6 +13,11 @@ SELECT
     cost_center.name,
     CASE $group_by WHEN 'model' THEN used.model_id WHEN 'model_key' THEN model_key(used.model_id) ELSE '' END
   ) AS group_key,
+  used.user_id AS user_id,
+  used.session_id AS session_id,
+  used.agent AS agent,
+  used.client AS client,
+  used.repo AS repo,
   used.model_id AS model_id,
   used.speed AS speed,
   used.service_tier AS service_tier,

@@ -4,6 +4,11 @@
 SELECT
   session_models.day AS day,
   group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, team.name, cost_center.name, chosen_session.found_by) AS group_key,
+  session_models.user_id AS user_id,
+  session_models.session_id AS session_id,
+  session_models.agent AS agent,
+  session_models.client AS client,
+  session_models.repo AS repo,
   session_models.model_id AS model_id,
   session_models.speed AS speed,
   session_models.service_tier AS service_tier,

@@ -2,19 +2,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { dayOf, lastClosedDay, laterDay } from '../day.js';
+import { costTermsOf } from '../money/cost-terms.js';
 import { usersOf } from '../store/state/person.js';
 import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
 import { ANSWERS, type Answer, isPaged, isTotals } from './answer-names.js';
-import { columnsOf } from './answer-rows.js';
-import { Answers, MeAnswer, TodayAnswer } from './answer-schemas.js';
-import { Answerer } from './answerer.js';
+import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
+import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
+import { Answerer, type Question } from './answerer.js';
 import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
+import { FOR_AUDITORS, quietDaysOf, withQuietDays } from './protection.js';
 import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
-import { keysOf, TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
+import { earliestOf, keysOf, TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
 
 /** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
@@ -49,6 +51,16 @@ function ownUser(userId: string | null): string {
   );
 }
 
+/** The answers that tell no few people apart: totals, and those of whole days without groups. */
+const GUARDED: readonly Answer[] = ['summary', 'costs', 'activity', 'quality'];
+
+/** Throws 403 for a question that tells people apart by itself. */
+function requireGroups({ answer, groupBy, totals }: Question): void {
+  const isOfPeople = groupBy === 'user' || totals?.user_id !== undefined;
+  if (!GUARDED.includes(answer) || isOfPeople || (!isTotals(answer) && groupBy !== undefined))
+    throw new ApiError(403, FOR_AUDITORS);
+}
+
 /** Whom an answer is about: the users that a request names, or only the caller's own for a member. */
 function aboutOf(answer: Answer, { query, caller: { role, userId } }: FastifyRequest): About {
   const { user_id, group_by, group_keys } = Object(query) as Readonly<Record<string, unknown>>;
@@ -67,6 +79,28 @@ function csvExample(answer: Answer): string {
 export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   const answerer = new Answerer(store, config, clock);
 
+  /** A question that tells the sender no few people apart. Throws 403 if it would. */
+  const guarded = async ({ protection, caller }: FastifyRequest, question: Question): Promise<Question> => {
+    const users = question.totals?.user_id ?? question.userIds;
+    const isOwn = users?.length === 1 && users[0] === caller.userId;
+    if (protection === undefined || isOwn) return question;
+    requireGroups(question);
+    const { floor } = protection;
+    const { from } = question;
+    const all = (await quietDaysOf(store, caller.orgId, floor)).filter(
+      ({ day }) => day >= config.historyStart,
+    );
+    const range = withQuietDays({ from, to: question.to }, all);
+    const quietDays = all.filter(({ day }) => earliestOf(range, 'previous') <= day && day <= range.to);
+    const asked = { ...question, ...range, guard: { floor, quietDays } };
+    const telling = await store.snapshot((select) => tellingFilter(select, asked));
+    if (telling === undefined) return asked;
+    throw new ApiError(
+      403,
+      `The filter ${telling.filter}=${telling.value.slice(0, 100)} would tell fewer than ${floor} people apart, and the organization protects people: leave it out, or ask for more days.`,
+    );
+  };
+
   /** Answers a request. */
   const ask = async (
     request: FastifyRequest,
@@ -82,7 +116,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     requireClosed({ startDate, endDate }, clock());
     const isKnown = isKnownOf(request);
     const form = formOf(request);
-    const question = {
+    const question: Question = {
       answer,
       form,
       orgId: request.caller.orgId,
@@ -106,7 +140,8 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       userIds: ownId === undefined ? (isPaged(answer) ? query.user_id : undefined) : [ownId],
       isOwn: ownId !== undefined,
     };
-    return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {
+    const told = await guarded(request, question);
+    return sendAnswer(await answerer.answer(told, isKnown), isKnown, request, reply, {
       form,
       publicUrl: config.publicUrl,
     });
@@ -119,6 +154,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
         config: {
           action: isTotals(answer) ? 'read its own analytics' : 'read analytics',
           about: (request) => aboutOf(answer, request),
+          isProtected: true,
           errors: RANGE_ERRORS,
           isTagged: true,
           csvExample: csvExample(answer),
@@ -140,6 +176,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       config: {
         action: 'read its own analytics',
         about: ({ caller }) => aboutUsers([caller.userId], 'totals'),
+        isProtected: true,
         errors: RANGE_ERRORS,
         isTagged: true,
         csvExample: csvExample('users'),
@@ -153,6 +190,36 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     },
     (request, reply) => {
       return ask(request, reply, 'users', request.query, ownUser(request.caller.userId));
+    },
+  );
+
+  app.get(
+    '/me/place',
+    {
+      config: {
+        action: 'read its own analytics',
+        about: ({ caller }) => aboutUsers([caller.userId], 'totals'),
+        isProtected: true,
+        errors: RANGE_ERRORS,
+      },
+      schema: {
+        tags: ['analytics'],
+        operationId: 'getAnalyticsMePlace',
+        summary: 'Where your numbers stand among those of all people, of whom nobody is named',
+        querystring: z.strictObject(Range),
+        response: { 200: PlaceAnswer },
+      },
+    },
+    async ({ caller: { orgId, userId }, query: { startDate, endDate } }) => {
+      requireClosed({ startDate, endDate }, clock());
+      const own = ownUser(userId);
+      const range = { from: laterDay(startDate, config.historyStart), to: endDate };
+      const terms = await costTermsOf(store, orgId);
+      const rows = await store.snapshot((select) => placeOf(select, { orgId, ...range, terms }, own));
+      return {
+        data: rows as z.infer<typeof PlaceAnswer>['data'],
+        meta: { org_id: orgId, start_date: startDate, end_date: endDate },
+      };
     },
   );
 

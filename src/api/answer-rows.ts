@@ -6,12 +6,21 @@ import { type CostTerms, costTermsSql } from '../money/cost-terms.js';
 import { repoKeyOf } from '../store/repo-key.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
-import type { ReadColumns, Store } from '../store/store.js';
+import type { ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { type Answer, fileOf, isKind, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
-import { belongingOf, cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
+import { type Guard, quietDaysSql } from './protection.js';
+import {
+  belongingOf,
+  cursorOf,
+  Filters,
+  GUARDED,
+  parametersOf,
+  sourceFilesOf,
+  type Totals,
+} from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -31,6 +40,8 @@ export interface ReportRequest {
   /** The other parameters, and the first day that rows are compared with; only for totals. */
   readonly totals?: Totals | undefined;
   readonly historyStart?: Day | undefined;
+  /** What may not be told, if the reader may not see people by name. */
+  readonly guard?: Guard | undefined;
   /** What the organization pays; only for totals. */
   readonly terms?: CostTerms | undefined;
 }
@@ -124,6 +135,7 @@ export async function readReport(
       yield await readColumns(sql, sources, {
         ...{ org_id: request.orgId, from: { day: from }, to: { day: to } },
         ...{ user_id: request.userIds ?? null, group_by: request.groupBy ?? 'none' },
+        floor: request.guard?.floor ?? 0,
         ...belongingOf(request.groupBy, request.belonging ?? {}),
         // No user has the empty name.
         ...(page === undefined ? {} : { first_user_id: page.first ?? '', last_user_id: page.last ?? '' }),
@@ -162,18 +174,68 @@ async function withRepoKeys(select: Store['select'], request: ReportRequest): Pr
   return { ...request, totals: { ...request.totals, repo } };
 }
 
+/** No rows of shown_person.sql. */
+const NOBODY = "SELECT DATE '1970-01-01' AS day, '' AS user_id, '' AS found_key, '' AS group_key WHERE 1 = 0";
+
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */
 function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
-  const asked = { ...request, totals };
-  const files = Object.entries(sourceFilesOf(answer, asked));
-  const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
+  const asked = { ...request, totals: answer === 'costs' ? { ...totals, interval: 'day' as const } : totals };
   const text = withSources(readSql(`report/${answer}.sql`), {
-    ...sources,
+    quiet_day: quietDaysSql(request.guard?.quietDays),
+    ...(request.guard === undefined ? { shown_person: NOBODY } : {}),
+    ...textsOf(sourceFilesOf(answer, asked)),
     cost_terms: costTermsSql(request.terms),
   });
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
   const currency = request.terms?.currency ?? null;
   return { text, parameters: { ...range, currency, ...parametersOf(asked) } };
+}
+
+/** Of fewer people nobody is told the place. */
+const PEOPLE_AT_LEAST = 10;
+
+/** Where a person's numbers of a range stand among those of all: rows of sql/report/place.sql. */
+export function placeOf(select: Store['select'], request: ReportRequest, reader: string): Promise<Row[]> {
+  const { text, parameters } = totalsSql('summary', { ...request, groupBy: 'user', totals: {} });
+  const sql = withSources(readSql('report/place.sql'), { summary_row: text });
+  return select(sql, { ...parameters, reader, people_at_least: PEOPLE_AT_LEAST });
+}
+
+function textsOf(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, file]) => [name, readSql(`report/${file}.sql`)]),
+  );
+}
+
+/**
+ * The first value of a filter by which a guarded request would give few people away: that of a group which is joined with others where the rows
+ * are grouped by it, under the other filters. Undefined if there is none.
+ */
+export async function tellingFilter(
+  select: Store['select'],
+  { orgId, ...request }: ReportRequest,
+): Promise<{ filter: string; value: string } | undefined> {
+  const { totals = {} } = await withRepoKeys(select, { orgId, ...request });
+  const filters = Object.entries(totals).filter(([name]) => Object.hasOwn(Filters, name));
+  for (const [filter, values] of filters) {
+    if (!Array.isArray(values)) continue;
+    const asked = {
+      ...request,
+      groupBy: filter,
+      totals: { ...Object.fromEntries(filters), [filter]: undefined },
+    };
+    const { shown_person: _, ...files } = GUARDED;
+    const text = withSources('SELECT group_key FROM shown_cell WHERE period = $from', {
+      quiet_day: quietDaysSql(request.guard?.quietDays),
+      ...textsOf({ belongs_to: 'belongs_to', ...files }),
+    });
+    const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
+    const rows = await select(text, { ...range, ...parametersOf(asked) });
+    const shown = new Set(rows.map(({ group_key }) => String(group_key)));
+    const value = values.find((one) => !shown.has(one === '(none)' ? '' : one));
+    if (value !== undefined) return { filter, value };
+  }
+  return undefined;
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

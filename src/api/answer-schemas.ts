@@ -59,6 +59,27 @@ export const Answers = byAnswer(answerOf);
 /** The caller's own rows of `/users`. */
 export const MeAnswer = z.object({ data: z.array(DAYS.users), meta: z.object(Meta) });
 
+const number = (description: string, example: number) =>
+  z.number().meta({ description, examples: [example] });
+
+/** Where the caller's numbers stand among those of all. */
+export const PlaceAnswer = z.object({
+  data: z
+    .array(
+      z.object({
+        measure: z.string().meta({ description: 'the member of the summary', examples: ['sessions'] }),
+        own: number('your number', 14),
+        below: number('share of the others whose number is lower', 0.75),
+        p10: number('10th percentile of all', 2),
+        median: number('median of all', 9),
+        p90: number('90th percentile of all', 31),
+        people: z.int().meta({ description: 'people who were active in the range', examples: [24] }),
+      }),
+    )
+    .meta({ description: 'empty if fewer than 10 people were active in the range, or you were not' }),
+  meta: z.object(Range),
+});
+
 /** Ours: the open day so far: one row of each answer, and one for each active user. */
 export const TodayAnswer = z.object({
   data: z.object({

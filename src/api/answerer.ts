@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Day, dayOf } from '../day.js';
+import { addDays, type Day, dayOf } from '../day.js';
 import { VERSION } from '../disk/package-root.js';
 import { KINDS } from '../input/kinds.js';
 import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
@@ -183,17 +183,26 @@ export class Answerer {
       answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
     const slices: { from: Day; to: Day }[] = [];
     let rows = 0;
+    const hidden = new Set(isTotals(answer) ? [] : question.guard?.quietDays.map(({ day }) => day));
+    let isAfterHidden = false;
     for (const found of days) {
       const day = found.day as Day;
+      if (hidden.has(day)) {
+        isAfterHidden = true;
+        continue;
+      }
       rows += rowsOf(Number(found.model_rows));
       const slice = slices.at(-1);
-      if (slice !== undefined && rows <= ROWS_AT_ONCE) {
+      if (slice !== undefined && rows <= ROWS_AT_ONCE && !isAfterHidden) {
         slice.to = day;
       } else {
         slices.push({ from: day, to: day });
+        isAfterHidden = false;
         rows = rowsOf(Number(found.model_rows));
       }
     }
+    // An answer without a day that may be told reads none.
+    if (slices.length === 0 && hidden.size > 0) slices.push({ from: addDays(to, 1), to });
     return { tag: hash('sha256', state, 'base64url'), refreshedAt, slices };
   }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
@@ -64,6 +65,15 @@ function rowOf({ org_id: _, ...key }: Key, { credential }: Caller): z.infer<type
   return { ...key, is_current: key.fingerprint === credential };
 }
 
+/** A key as a request may see it: without what tells of another person, if it may not see people by name. */
+function shownTo({ caller, protection }: FastifyRequest, key: Key): Key {
+  if (protection === undefined || key.user_id === caller.userId) return key;
+  const created_by = key.created_by && protection.nameOf(key.created_by);
+  if (key.user_id === null) return { ...key, created_by };
+  const user_id = protection.nameOf(key.user_id);
+  return { ...key, user_id, created_by, name: null, user_email: null, last_used_on: null };
+}
+
 /** The API keys of the caller's organization (docs/api.md, "API keys and sessions"). */
 export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   const config = { action: 'manage API keys' } as const;
@@ -78,6 +88,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       config: {
         ...config,
         about: aboutEveryone,
+        isProtected: true,
         errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
       },
       schema: {
@@ -106,10 +117,11 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         },
       },
     },
-    async ({ caller, query }) => {
+    async (request) => {
+      const { caller, query } = request;
       const limit = Number(query.limit ?? DEFAULT_LIMIT);
       const keys = await newestKeys(store, caller.orgId, { limit: limit + 1, before: query.cursor });
-      const data = keys.slice(0, limit).map((key) => rowOf(key, caller));
+      const data = keys.slice(0, limit).map((key) => rowOf(shownTo(request, key), caller));
       const has_more = keys.length > limit;
       return { data, meta: { has_more, next_cursor: has_more ? (data.at(-1)?.key_id ?? null) : null } };
     },
@@ -160,7 +172,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       const key = await findKey(store, params.key_id, caller.orgId);
       if (key === undefined) throw new ApiError(404, noKey(params.key_id));
       request.about = aboutUsers([key.user_id], 'totals');
-      return rowOf(key, caller);
+      return rowOf(shownTo(request, key), caller);
     },
   );
 

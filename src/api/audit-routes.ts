@@ -2,8 +2,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { addDays, DaySchema } from '../day.js';
 import { type AccessEntry, KEPT_DAYS, newestEntries, SCOPES } from '../store/state/access-log.js';
+import { ApiError } from './errors.js';
 import { filterOf } from './filter.js';
 import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
+import { FOR_AUDITORS, type Protection } from './protection.js';
 import { type AccessLog, aboutUsers } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
 
@@ -43,12 +45,17 @@ const Read = z
   })
   .meta({ id: 'Read', description: 'a request that was about a person, about everyone, or for totals' });
 
-function bodyOf({ askedAt, sqlDigest, sqlTables, ...entry }: AccessEntry): z.infer<typeof Read> {
+function bodyOf(
+  { askedAt, sqlDigest, sqlTables, ...entry }: AccessEntry,
+  protection: Protection | undefined,
+): z.infer<typeof Read> {
+  const shown = (name: string | null) =>
+    name === null || protection === undefined ? name : protection.nameOf(name);
   const { fingerprint, userId, address, path, scope, about, status } = entry;
   const tables = (sqlTables ?? '').split(' ').filter((name) => name !== '');
   return {
     askedAt: new Date(askedAt).toISOString(),
-    ...{ fingerprint, userId, address, path, scope, about },
+    ...{ fingerprint, userId: shown(userId), address, path, scope, about: shown(about) },
     sql: sqlDigest === null ? null : { digest: sqlDigest, tables },
     status,
   };
@@ -78,6 +85,7 @@ export const auditRoutes: FastifyPluginAsyncZod<AuditDeps> = async (app, { store
       config: {
         action: 'read the audit',
         about: ({ query }) => aboutUsers([Object(query).about].flat(), 'everyone'),
+        isProtected: true,
         errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
       },
       schema: {
@@ -125,7 +133,9 @@ export const auditRoutes: FastifyPluginAsyncZod<AuditDeps> = async (app, { store
         },
       },
     },
-    async ({ caller, query: { limit = DEFAULT_LIMIT, cursor, from, to, ...filters } }) => {
+    async ({ caller, protection, query: { limit = DEFAULT_LIMIT, cursor, from, to, ...filters } }) => {
+      const isAskedByName = [filters.about, filters.userId].flat().some((name) => name !== undefined);
+      if (protection !== undefined && isAskedByName) throw new ApiError(403, FOR_AUDITORS);
       await accessLog.save();
       const size = Number(limit);
       const entries = await newestEntries(
@@ -142,7 +152,7 @@ export const auditRoutes: FastifyPluginAsyncZod<AuditDeps> = async (app, { store
       const shown = entries.slice(0, size);
       const hasMore = entries.length > size;
       return {
-        reads: shown.map(bodyOf),
+        reads: shown.map((entry) => bodyOf(entry, protection)),
         pagination: { hasMore, nextCursor: hasMore ? String(shown.at(-1)?.entryNo) : null },
       };
     },

@@ -8,6 +8,7 @@ export type Role = z.infer<typeof Role>;
 export const ACTIONS = {
   'use the page': ['owner', 'manager', 'member', 'guest'],
   'read analytics': ['owner', 'manager'],
+  'see people by name': ['owner', 'manager'],
   'read its own analytics': ['owner', 'manager', 'member'],
   'run SQL': ['owner', 'manager'],
   'read enterprise controls': ['owner', 'manager'],
@@ -15,6 +16,7 @@ export const ACTIONS = {
   'read people': ['owner', 'manager'],
   'change people': ['owner'],
   'read the audit': ['owner'],
+  'change privacy': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],
@@ -35,6 +37,9 @@ export const ACTIONS = {
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Action = keyof typeof ACTIONS;
+
+/** What only auditors may do where an organization protects people. */
+export const BY_NAME: readonly Action[] = ['see people by name', 'run SQL'];
 
 export function may(role: Role, action: Action): boolean {
   return (ACTIONS[action] as readonly Role[]).includes(role);

@@ -8,6 +8,7 @@ import { type Authenticator, identifyOnce, requireAction } from './auth.js';
 import type { Caller } from './caller.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
+import { FOR_AUDITORS, type Protection, protectionOf } from './protection.js';
 import type { About } from './read-audit.js';
 import { nameInLog } from './request-log.js';
 import type { Action } from './roles.js';
@@ -30,6 +31,8 @@ declare module 'fastify' {
     caller: Caller;
     /** The sender, once authenticated; rejected without a valid credential. */
     identified?: Promise<Caller>;
+    /** How the sender is kept from seeing people by name; undefined for one who may. */
+    protection?: Protection | undefined;
     /** Whom the answer is about, if only the handler can tell. */
     about?: About;
   }
@@ -38,6 +41,8 @@ declare module 'fastify' {
     action?: Action;
     /** Whom an answer is about, for the access log; only routes whose answers are about people have it. */
     about?: (request: FastifyRequest) => About;
+    /** Whether a route whose answers are about people keeps to `protection` itself. Others refuse a sender who has one. */
+    isProtected?: boolean;
     /** The shape of the route's errors; only routes that need a credential have one. */
     family?: Family;
     /** Errors of this route beyond those of every route, or with other sentences: one example per status. */
@@ -89,8 +94,11 @@ export function family<Deps extends ApiDeps>(
       if (trusted === undefined) await requireAddress(request, request.caller.orgId, deps);
       // Routes notice it as they notice a connection that closes.
       trusted?.left.addEventListener('abort', () => reply.raw.destroy());
-      const { action } = request.routeOptions.config;
+      const { action, about, isProtected } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
+      request.protection = await protectionOf(deps.store, request.caller, deps.clock());
+      if (request.protection !== undefined && about !== undefined && isProtected !== true)
+        throw new ApiError(403, FOR_AUDITORS);
     });
     const scope = app as unknown as FastifyInstance;
     answerErrors(scope, () => shape);

@@ -28,13 +28,18 @@ export const Status = z
     rejects: z
       .record(z.string(), z.int())
       .meta({ description: 'rejected lines by the rule that they broke', examples: [{ missing_member: 1 }] }),
-    silent_agents: z.array(
-      z.object({
-        user_id: z.string().meta({ description: 'id of the user', examples: ['ada'] }),
-        agent,
-        last_day: DaySchema.meta({ description: 'day on which it last reported', examples: ['2026-06-01'] }),
-      }),
-    ),
+    silent_agents: z
+      .array(
+        z.object({
+          user_id: z.string().meta({ description: 'id of the user', examples: ['ada'] }),
+          agent,
+          last_day: DaySchema.meta({
+            description: 'day on which it last reported',
+            examples: ['2026-06-01'],
+          }),
+        }),
+      )
+      .meta({ description: 'empty for those who may not see people by name' }),
     without_user: z.array(
       z.object({ agent, events: count("events of the last 14 days that don't say whose they are", 6) }),
     ),
@@ -49,7 +54,7 @@ export const statusRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { action: 'read analytics', about: aboutEveryone },
+      config: { action: 'read analytics', about: aboutEveryone, isProtected: true },
       schema: {
         tags: ['analytics'],
         summary: "What is stored of the organization's events, and which days are built",
@@ -65,7 +70,8 @@ export const statusRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         from: { day: config.historyStart },
       });
       const status = found ?? { ...NOTHING, org_id: orgId };
-      return { data: { ...status, data_days: days.map((row) => DaySchema.parse(row.day)) } };
+      const silent_agents = request.protection === undefined ? status.silent_agents : [];
+      return { data: { ...status, silent_agents, data_days: days.map((row) => DaySchema.parse(row.day)) } };
     },
   );
 };

@@ -5,6 +5,7 @@ import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
 import { filterOf } from './filter.js';
+import type { Guard } from './protection.js';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
 
@@ -177,6 +178,7 @@ interface Asked {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly historyStart?: Day | undefined;
+  readonly guard?: Guard | undefined;
   readonly totals: Totals;
 }
 
@@ -238,14 +240,28 @@ function choiceOf({ groupBy, totals }: Asked) {
 export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<string, string>> {
   const { hasModel, hasCall } = choiceOf(asked);
   const hasSessions = answer === 'costs' ? hasCall : hasModel || hasCall;
+  const work = `work_of_${hasSessions ? 'sessions' : 'parts'}`;
+  const usage = `usage_of_${hasCall ? 'sessions' : 'parts'}`;
   return {
     token_price: 'token_price',
     belongs_to: 'belongs_to',
     ...(hasSessions ? { chosen_session: 'chosen_session' } : {}),
-    ...(answer === 'costs' ? {} : { work: `work_of_${hasSessions ? 'sessions' : 'parts'}` }),
-    usage: `usage_of_${hasCall ? 'sessions' : 'parts'}`,
+    ...(asked.guard === undefined
+      ? { ...(answer === 'costs' ? {} : { work }), usage }
+      : {
+          ...GUARDED,
+          ...(answer === 'costs' ? {} : { found_work: work, work: 'shown_work' }),
+          ...{ found_usage: usage, usage: 'shown_usage' },
+        }),
   };
 }
+
+/** The files that join groups of few people. */
+export const GUARDED = {
+  placed_row: 'placed_row',
+  shown_cell: 'shown_cell',
+  shown_person: 'shown_person',
+};
 
 /** The parameters of sql/report/belongs_to.sql and of the filters by team and cost centre. */
 export function belongingOf(
@@ -271,6 +287,7 @@ export function parametersOf(asked: Asked): Parameters {
   return {
     earliest: { day: earliestOf(asked, compare) },
     group_by: groupBy ?? 'none',
+    floor: asked.guard?.floor ?? 0,
     period: interval ?? 'none',
     compare: compare ?? 'none',
     sort: member ?? '',

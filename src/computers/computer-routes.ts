@@ -107,6 +107,17 @@ export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boole
 const aboutOwner = ({ owner }: Pick<Computer, 'owner'>) =>
   aboutUsers(owner.kind === 'human' ? [owner.id] : [], 'totals');
 
+/** A computer as a request may see it: without what names another person, if it may not see people by name. */
+function shownTo({ caller, protection }: FastifyRequest, computer: Computer): Computer {
+  const { id, owner } = computer;
+  if (protection === undefined || owner.kind !== 'human' || isOwn(caller, computer)) return computer;
+  return {
+    ...computer,
+    ...{ name: id, hostname: null, remoteUser: null, hostId: null },
+    owner: { ...owner, id: protection.nameOf(owner.id) },
+  };
+}
+
 /** The answer for a computer. Its relay is at the service's address. */
 export function bodyOf(
   computer: Computer,
@@ -114,7 +125,10 @@ export function bodyOf(
   request: FastifyRequest,
   includeSteps: boolean,
 ) {
-  const { id, name, provider, status, createdAt, hostId, hostname, remoteUser, owner, steps } = computer;
+  const { id, name, provider, status, createdAt, hostId, hostname, remoteUser, owner, steps } = shownTo(
+    request,
+    computer,
+  );
   const base = baseOf(config, request);
   base.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
   return {
@@ -209,6 +223,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       config: {
         action: 'read computers',
         about: aboutEveryone,
+        isProtected: true,
         errors: { 400: 'There is no parameter timezone: use includeProvisioningSteps, hostId.' },
       },
       schema: {
@@ -273,7 +288,10 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       },
     },
     async (request) => {
-      const computer = await required(request.caller, { name: request.params.name });
+      const { name } = request.params;
+      const computer = await required(request.caller, { name });
+      // Somebody who knows the name would learn whose pseudonym it is.
+      if (shownTo(request, computer).name !== name) throw noComputer(name);
       request.about = aboutOwner(computer);
       return bodyOf(computer, deps, request, request.query.includeProvisioningSteps !== 'false');
     },

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { authorOf, type Caller } from '../api/caller.js';
@@ -6,7 +7,7 @@ import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { UsageError } from '../exit.js';
-import { type Author, type Controls, NoRevision, SETTINGS_BYTES } from './control-revisions.js';
+import { type Author, type Change, type Controls, NoRevision, SETTINGS_BYTES } from './control-revisions.js';
 import { EXAMPLE, Settings } from './control-settings.js';
 import { mapSecrets } from './settings-secrets.js';
 
@@ -54,6 +55,14 @@ function revisionOf(cursor: string): number {
 function detailsOf(caller: Caller): Author {
   const id = authorOf(caller);
   return { id, email: caller.email ?? '', name: id };
+}
+
+/** A change as a request may see it: by a pseudonym, if the request may not see people by name. */
+function shownTo<Shown extends Pick<Change, 'user'>>({ protection }: FastifyRequest, change: Shown): Shown {
+  const { user } = change;
+  if (protection === undefined || user === null || protection.nameOf(user.id) === user.id) return change;
+  const id = protection.nameOf(user.id);
+  return { ...change, user: { id, email: '', name: id } };
 }
 
 /** An example of the ETag header. */
@@ -113,7 +122,7 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
       const { orgId } = request.caller;
       const change = await controls.current(orgId);
       reply.header('etag', `"${tagOf(orgId, change.revision)}"`);
-      return change as z.infer<typeof Current>;
+      return shownTo(request, change) as z.infer<typeof Current>;
     },
   );
 
@@ -194,12 +203,14 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
         },
       },
     },
-    async ({ caller, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+    async (request) => {
+      const { caller, query } = request;
+      const { limit = DEFAULT_LIMIT, cursor } = query;
       const before = cursor === undefined ? undefined : revisionOf(cursor);
       const { changes, hasMore } = await controls.history(caller.orgId, Number(limit), before);
       const last = changes.at(-1);
       return {
-        changes: changes as z.infer<typeof ChangeRecord>[],
+        changes: changes.map((change) => shownTo(request, change)) as z.infer<typeof ChangeRecord>[],
         pagination: { hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last.revision) : null },
       };
     },

@@ -1,9 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { authorOf } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
+import { FOR_AUDITORS } from '../api/protection.js';
 import { aboutEveryone } from '../api/read-audit.js';
 import { isExpectedBy, Stale, tagOf } from '../api/revision-tag.js';
+import { may } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -136,6 +139,11 @@ function bodyOf({ memberships, ...person }: Person): z.infer<typeof PersonBody> 
   };
 }
 
+/** Throws 403 for whoever may not see people by name, but for owners, who keep the list: it has no numbers. */
+function requireOwner({ caller, protection }: FastifyRequest): void {
+  if (protection !== undefined && !may(caller.role, 'change people')) throw new ApiError(403, FOR_AUDITORS);
+}
+
 /** A parameter that is false by default. */
 function isAsked(description: string) {
   return z
@@ -152,7 +160,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { action: 'read people', about: aboutEveryone, headers: TAGGED },
+      config: { action: 'read people', about: aboutEveryone, isProtected: true, headers: TAGGED },
       schema: {
         tags: ['people'],
         operationId: 'getPeople',
@@ -160,7 +168,9 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 200: PeopleBody },
       },
     },
-    async ({ caller: { orgId } }, reply) => {
+    async (request, reply) => {
+      const { orgId } = request.caller;
+      requireOwner(request);
       const { revision, people } = await peopleOf(store, orgId);
       reply.header('etag', `"${tagOf(orgId, revision)}"`);
       return { revision, people: people.map(bodyOf) };
@@ -241,7 +251,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '/proposals',
     {
-      config: { action: 'read people', about: aboutEveryone },
+      config: { action: 'read people', about: aboutEveryone, isProtected: true },
       schema: {
         tags: ['people'],
         operationId: 'getProposedAliases',
@@ -250,12 +260,16 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 200: z.object({ proposals: z.array(Proposal) }) },
       },
     },
-    async ({ caller: { orgId } }) => ({
-      proposals: (await proposedAliases(store, orgId)).map(({ user_id, alias, reason }) => ({
-        userId: user_id,
-        alias,
-        reason: reason as 'spelling' | 'address',
-      })),
-    }),
+    async (request) => {
+      requireOwner(request);
+      const proposals = await proposedAliases(store, request.caller.orgId);
+      return {
+        proposals: proposals.map(({ user_id, alias, reason }) => ({
+          userId: user_id,
+          alias,
+          reason: reason as 'spelling' | 'address',
+        })),
+      };
+    },
   );
 };

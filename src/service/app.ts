@@ -22,6 +22,7 @@ import { removePorts } from '../api/forwarded-addresses.js';
 import { parseJsonBodies } from '../api/json-body.js';
 import { OPENAPI } from '../api/openapi.js';
 import { operationsRoutes } from '../api/operations-routes.js';
+import { privacyRoutes } from '../api/privacy-routes.js';
 import { limitRequests } from '../api/rate-limit.js';
 import { auditReads } from '../api/read-audit.js';
 import { limitReading } from '../api/reading-timeout.js';
@@ -180,6 +181,7 @@ export function buildApp(
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
+  app.register(family('v0', privacyRoutes), { ...all, prefix: '/api/v0/organization/privacy' });
   app.register(family('v0', auditRoutes), { ...all, prefix: '/api/v0/organization/audit' });
   addComputers(app, all);
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ACTIONS, type Action, may, Role } from '../api/roles.js';
+import { ACTIONS, type Action, BY_NAME, may, Role } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema, lastClosedDay } from '../day.js';
 import { readSql } from '../store/sql-text.js';
@@ -21,9 +21,11 @@ const CallerAnswer = z
       .string()
       .nullable()
       .meta({ description: "the user's address, or null", examples: ['ada@acme.example'] }),
-    actions: z
-      .array(z.enum(Object.keys(ACTIONS) as Action[]))
-      .meta({ description: 'what the role may do', examples: [['read analytics']] }),
+    actions: z.array(z.enum(Object.keys(ACTIONS) as Action[])).meta({
+      description:
+        'what you may do: what the role may, without what only auditors may if people are protected',
+      examples: [['read analytics']],
+    }),
     days: z.object({
       first: day('first built day that has events', '2026-06-01'),
       last: day('last built day that has events', '2026-06-07'),
@@ -49,7 +51,10 @@ export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 200: z.object({ data: CallerAnswer }) },
       },
     },
-    async ({ caller: { orgId, role, userId, email } }) => {
+    async ({ caller: { orgId, role, userId, email }, protection }) => {
+      // Owners keep the list of people, which has no numbers.
+      const all: readonly Action[] = may(role, 'change people') ? BY_NAME : [...BY_NAME, 'read people'];
+      const closed = protection === undefined ? [] : all;
       const days = await store.select(readSql('state/data_days.sql'), {
         org_id: orgId,
         from: { day: config.historyStart },
@@ -58,7 +63,9 @@ export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       return {
         data: {
           ...{ org_id: orgId, role, user_id: userId, email },
-          actions: (Object.keys(ACTIONS) as Action[]).filter((action) => may(role, action)),
+          actions: (Object.keys(ACTIONS) as Action[]).filter(
+            (action) => may(role, action) && !closed.includes(action),
+          ),
           days: {
             first: days[0] === undefined ? null : DaySchema.parse(days[0].day),
             last: days.length === 0 ? null : DaySchema.parse(days.at(-1)?.day),

@@ -22,6 +22,7 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'listOrganizations',
   'listPeople',
   'proposePeople',
+  'getPrivacy',
   'getControls',
   'listControls',
   'diffControls',

@@ -31,7 +31,8 @@ import type { Config } from '../settings/config.js';
 import { listOrganizations, removeOrganization } from '../store/organization.js';
 import { readSql } from '../store/sql-text.js';
 import { logPath, writeLog } from '../store/state/access-log.js';
-import { type Person, peopleOf, proposedAliases } from '../store/state/person.js';
+import { type Person, peopleOf, proposedAliases, usersOf } from '../store/state/person.js';
+import { changePrivacy, privacyOf } from '../store/state/privacy-revisions.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
 import { serviceSettings } from './service-settings.js';
@@ -125,6 +126,8 @@ export const Arguments = {
     isTrial: z.boolean(),
     user: nameText(128),
   }),
+  getPrivacy: z.strictObject({ orgId: z.string() }),
+  setPrivacy: z.strictObject({ orgId: z.string(), change: z.unknown(), user: nameText(128) }),
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
@@ -363,6 +366,17 @@ export const commands = {
     ]);
     const make = (before: readonly Person[]) => withLines(before, lines, { today: dayOf(now), replaces });
     return replacePeople(store, orgId, make, { author: user, isTrial }, now);
+  },
+  getPrivacy: async ({ store }: Context, { orgId }: Of<'getPrivacy'>) => {
+    await requireKnown(store, orgId);
+    return privacyOf(store, orgId);
+  },
+  setPrivacy: async ({ store, clock }: Context, { orgId, change, user }: Of<'setPrivacy'>) => {
+    await requireKnown(store, orgId);
+    const { PrivacyChange } = await import('../api/privacy-routes.js');
+    const { change: wanted } = checked(z.object({ change: PrivacyChange }), { change });
+    const auditors = await usersOf(store, orgId, wanted.auditors);
+    return changePrivacy(store, orgId, () => ({ ...wanted, auditors }), user, clock());
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
     (await controlsOf(context, orgId)).current(orgId),

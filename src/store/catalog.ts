@@ -1518,6 +1518,19 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "people", type: "BIGINT", isNullable: false, comment: "how many were added, changed or removed" },
     ],
   },
+  privacy_revisions: {
+    about: "One row is one change of who may see people by name; the newest revision of an organization counts.",
+    grain: ["org_id", "revision"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "revision", type: "BIGINT", isNullable: false },
+      { name: "mode", type: "VARCHAR", isNullable: false, comment: "open, protected" },
+      { name: "smallest_group", type: "BIGINT", isNullable: false, comment: "how many people a group has at least that is shown in protected mode" },
+      { name: "auditors", type: "VARCHAR", isNullable: false, comment: "user ids of those who see names in protected mode: JSON" },
+      { name: "author", type: "VARCHAR", isNullable: false },
+      { name: "changed_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
   rates: {
     about: "One row is one dated entry of the rate card. The default has model_id ''.",
     grain: ["model_id", "valid_from"],

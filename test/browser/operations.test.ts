@@ -52,10 +52,10 @@ const focusOf = (page: Page) =>
 
 describe.runIf(hasBrowser)('operations', () => {
   test.each([
-    ['owner', ['Computers', 'Readiness', 'People', 'Controls', 'API keys', 'Audit']],
-    ['manager', ['Computers', 'Readiness', 'People', 'Controls']],
-    ['member', ['Computers', 'Readiness']],
-    ['guest', ['Computers', 'Readiness']],
+    ['owner', ['Computers', 'Readiness', 'People', 'Controls', 'API keys', 'Audit', 'Privacy']],
+    ['manager', ['Computers', 'Readiness', 'People', 'Controls', 'Privacy']],
+    ['member', ['Computers', 'Readiness', 'Privacy']],
+    ['guest', ['Computers', 'Readiness', 'Privacy']],
   ] as const)('show %s what the role allows, also by address', async (role, places) => {
     const { key: own } = await site.key(role, `one-${role}`);
     const page = await site.signedIn(own, 'operations');

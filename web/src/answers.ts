@@ -57,6 +57,8 @@ export interface Answers {
   getProposedAliases: {
     proposals: ProposedAlias[];
   };
+  getPrivacy: Privacy;
+  putPrivacy: Privacy;
   getAudit: {
     reads: Read[];
     pagination: {
@@ -71,6 +73,10 @@ export interface Answers {
   listComputers: {
     computers: Computer[];
   };
+  getComputer: Computer;
+  changeComputer: Computer;
+  getComputerByName: Computer;
+  retryComputer: Computer;
   createUpload: Upload;
   completeUpload: CompletedUpload;
   getAnalyticsTokens: {
@@ -313,6 +319,55 @@ export interface Answers {
        * when the newest of these days was built; null when none is
        */
       data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsMePlace: {
+    /**
+     * empty if fewer than 10 people were active in the range, or you were not
+     */
+    data: {
+      /**
+       * the member of the summary
+       */
+      measure: string;
+      /**
+       * your number
+       */
+      own: number;
+      /**
+       * share of the others whose number is lower
+       */
+      below: number;
+      /**
+       * 10th percentile of all
+       */
+      p10: number;
+      /**
+       * median of all
+       */
+      median: number;
+      /**
+       * 90th percentile of all
+       */
+      p90: number;
+      /**
+       * people who were active in the range
+       */
+      people: number;
+    }[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
     };
   };
   getAnalyticsToday: {
@@ -894,6 +949,43 @@ export interface ProposedAlias {
    * spelling: only upper case and white space tell them apart; address: they have one address
    */
   reason: 'spelling' | 'address';
+}
+/**
+ * who may see people by name
+ */
+export interface Privacy {
+  /**
+   * protected: only auditors see rows and names of people
+   */
+  mode: 'open' | 'protected';
+  /**
+   * how many people a group has at least that is shown
+   */
+  smallestGroup: number;
+  /**
+   * user ids of those who see people by name; null for all but owners
+   */
+  auditors: string[] | null;
+  /**
+   * number of the newest change; 0 before the first
+   */
+  revision: number;
+  /**
+   * how many they are
+   */
+  auditorCount: number;
+  /**
+   * whether you see people by name
+   */
+  seesNames: boolean;
+  /**
+   * who made it; null for all but owners, and before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
 }
 /**
  * a request that was about a person, about everyone, or for totals
@@ -2210,11 +2302,12 @@ export interface Caller {
    */
   email: string | null;
   /**
-   * what the role may do
+   * what you may do: what the role may, without what only auditors may if people are protected
    */
   actions: (
     | 'use the page'
     | 'read analytics'
+    | 'see people by name'
     | 'read its own analytics'
     | 'run SQL'
     | 'read enterprise controls'
@@ -2222,6 +2315,7 @@ export interface Caller {
     | 'read people'
     | 'change people'
     | 'read the audit'
+    | 'change privacy'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'
@@ -2397,6 +2491,9 @@ export interface OrganizationStatus {
   rejects: {
     [k: string]: number;
   };
+  /**
+   * empty for those who may not see people by name
+   */
   silent_agents: {
     /**
      * id of the user

@@ -22,14 +22,14 @@ const PAGES: readonly {
   readonly load: () => Promise<ComponentType<PageProps>>;
 }[] = [
   { path: '', name: 'Overview', action: 'read its own analytics', load: async () => Overview },
-  { path: 'people', name: 'People', action: 'read analytics', load: groupPage },
+  { path: 'people', name: 'People', action: 'see people by name', load: groupPage },
   { path: 'teams', name: 'Teams', action: 'read analytics', load: groupPage },
   { path: 'repositories', name: 'Repositories', action: 'read its own analytics', load: groupPage },
   { path: 'models', name: 'Models', action: 'read its own analytics', load: groupPage },
   {
     path: 'trust',
     name: 'Trust',
-    action: 'read analytics',
+    action: 'see people by name',
     load: async () => (await import('./trust.js')).Trust,
   },
   {
@@ -119,17 +119,22 @@ function Refusal({ text }: { text: string }) {
   );
 }
 
-/** Patterns over days in charts: stripes for days that aren't over, and for those that aren't built. */
-function Patterns() {
+/**
+ * Patterns over days in charts: stripes for days that aren't over, and for those that aren't built. Where people are protected a day without a
+ * number counts with the one before it.
+ */
+function Patterns({ isProtected }: { isProtected: boolean }) {
   const shared = { width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' };
   return (
     <svg class="unseen" aria-hidden="true">
       <pattern id="unfinished" {...shared}>
         <rect width="3" height="6" fill="var(--surface)" />
       </pattern>
-      <pattern id="unbuilt" {...shared}>
-        <rect width="1" height="6" fill="var(--line-strong)" />
-      </pattern>
+      {!isProtected && (
+        <pattern id="unbuilt" {...shared}>
+          <rect width="1" height="6" fill="var(--line-strong)" />
+        </pattern>
+      )}
     </svg>
   );
 }
@@ -181,7 +186,7 @@ function Frame({ session }: { session: Session }) {
   const { Page, error } = loaded.of === place ? loaded : {};
   return (
     <>
-      <Patterns />
+      <Patterns isProtected={may(session, 'read analytics') && !may(session, 'see people by name')} />
       <header class="head">
         <a class="name" href={hrefOf({ ...address, path: [] })}>
           <img src={mark} alt="" width="16" height="16" /> Daybook

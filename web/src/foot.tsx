@@ -9,7 +9,7 @@ import { may, type Session } from './session.js';
 /** How complete the numbers of the range are. */
 export function Foot({ address, last, session }: RangeProps & { session: Session }) {
   const range = rangeOf(address, last);
-  const { answer } = useQuality(may(session, 'read analytics') ? range : undefined);
+  const { answer } = useQuality(may(session, 'see people by name') ? range : undefined);
   const built = answer?.data.length ?? 0;
   const restated = answer?.data.filter(({ restatements }) => restatements.length > 0).length ?? 0;
   const at = answer?.meta.data_refreshed_at;

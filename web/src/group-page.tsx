@@ -88,7 +88,7 @@ export function GroupPage({ address, session }: PageProps) {
           isOfOne={filter === 'user_id'}
           span={6}
         />
-        {filter !== 'user_id' && may(session, 'read analytics') && (
+        {filter !== 'user_id' && may(session, 'see people by name') && (
           <Groups address={of} last={last} name="people" span={6} />
         )}
         <Groups address={of} last={last} name="tools" span={6} />

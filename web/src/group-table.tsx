@@ -9,6 +9,7 @@ import { Panel } from './panel.js';
 import { Spark } from './strip.js';
 import {
   groupOf,
+  JOINED,
   type Numbers,
   ROWS,
   type Summary,
@@ -115,9 +116,13 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
             {rows.map((row) => (
               <tr key={row.group_key} data-key={row.group_key}>
                 <th scope="row" class="named">
-                  <a href={hrefOfGroup(row)} title={row.group_key ?? ''}>
-                    <bdi>{nameOf(filter, row.group_key)}</bdi>
-                  </a>
+                  {row.group_key === JOINED ? (
+                    row.group_key
+                  ) : (
+                    <a href={hrefOfGroup(row)} title={row.group_key ?? ''}>
+                      <bdi>{nameOf(filter, row.group_key)}</bdi>
+                    </a>
+                  )}
                 </th>
                 {columns.map(([member, , unit]) => (
                   <td key={member} class={member === sorted ? 'number strong' : 'number'}>

@@ -5,7 +5,7 @@ import { cell, change, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { FILTER_NAMES } from './range-head.js';
-import { COST, FIGURES, groupOf, type Numbers, useSummary } from './summary.js';
+import { COST, FIGURES, groupOf, JOINED, type Numbers, useSummary } from './summary.js';
 import { Tabs } from './tabs.js';
 
 interface GroupList {
@@ -94,7 +94,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
           return {
             key: value,
             name: nameOf(filter, row.group_key),
-            href: hrefOf(toggled(address, filter, value)),
+            href: value === JOINED ? undefined : hrefOf(toggled(address, filter, value)),
             isChosen: isChosen(address, filter, value),
             value: row[sort],
             cells: [

@@ -3,6 +3,7 @@ import { type Address, type Filter, hrefOf, isChosen, toggled } from './address.
 import { DayChart, type DayChartProps, type Ends } from './day-chart.js';
 import { px } from './drawing.js';
 import { nameOf } from './format.js';
+import { JOINED } from './summary.js';
 
 interface Entry {
   readonly name: string;
@@ -32,7 +33,7 @@ export function Legend({
         );
         return (
           <li key={name}>
-            {filter === undefined || address === undefined || name === 'others' ? (
+            {filter === undefined || address === undefined || name === 'others' || name === JOINED ? (
               <span>{label}</span>
             ) : (
               <a

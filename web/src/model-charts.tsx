@@ -15,7 +15,7 @@ import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
-import { type SummaryRow, useDailySummary, useSummary } from './summary.js';
+import { JOINED, type SummaryRow, useDailySummary, useSummary } from './summary.js';
 
 interface CostByModelProps extends RangeProps {
   readonly span?: 6 | 12;
@@ -169,7 +169,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
               <tr key={row.name} data-key={row.name}>
                 <th scope="row" class="named">
                   <a
-                    href={hrefOf(toggled(address, 'model', row.name))}
+                    {...(row.name === JOINED ? {} : { href: hrefOf(toggled(address, 'model', row.name)) })}
                     aria-current={isChosen(address, 'model', row.name) ? 'true' : undefined}
                     title={row.name}
                   >

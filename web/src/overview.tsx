@@ -19,7 +19,8 @@ import { openDayOf, TodaySoFar, useToday } from './today.js';
 export function Overview({ address, session }: PageProps) {
   const last = session.days.last;
   const isManager = may(session, 'read analytics');
-  const hasToday = isManager && address.choices.today !== undefined;
+  const seesNames = may(session, 'see people by name');
+  const hasToday = seesNames && address.choices.today !== undefined;
   const today = useToday(hasToday && last !== null);
   if (last === null) return <Empty session={session} />;
   const found = openDayOf(today);
@@ -32,7 +33,7 @@ export function Overview({ address, session }: PageProps) {
         session={session}
         last={last}
         title={isManager ? 'Overview' : 'Your numbers'}
-        hasToday={isManager}
+        hasToday={seesNames}
       />
       <div class="panels">
         {hasToday && <TodaySoFar asked={today} />}
@@ -40,13 +41,13 @@ export function Overview({ address, session }: PageProps) {
         <CostByModel address={address} last={last} />
         {isManager && <ActiveUsers address={address} last={last} open={open} />}
         <TokensByModel address={address} last={last} />
-        {isManager && <Autonomy address={address} last={last} open={open} />}
+        {seesNames && <Autonomy address={address} last={last} open={open} />}
         {!isManager && session.user_id !== null && (
           <PersonDays address={address} last={last} userId={undefined} />
         )}
-        {isManager && <AutonomousPeople address={address} last={last} />}
+        {seesNames && <AutonomousPeople address={address} last={last} />}
         <Groups address={address} last={last} name="places" isOfOne={!isManager} />
-        {isManager ? (
+        {seesNames ? (
           <Lists address={address} last={last} />
         ) : (
           <>

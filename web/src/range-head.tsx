@@ -17,7 +17,7 @@ import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
 import { dayText, nameOf, rangeText, waitingText } from './format.js';
 import { closeMenu } from './menu.js';
 import { may, type Session } from './session.js';
-import { groupOf, type Summary, summaryPath } from './summary.js';
+import { groupOf, JOINED, type Summary, summaryPath } from './summary.js';
 import { useTyped } from './typed-text.js';
 
 export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
@@ -161,8 +161,8 @@ interface AddFilterProps extends Pick<RangeHeadProps, 'address' | 'last' | 'sess
 function AddFilter({ address, last, session, without }: AddFilterProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [filter, setFilter] = useState<Filter>();
-  const isMember = !may(session, 'read analytics');
-  const offered = FILTERS.filter((name) => name !== without && !(isMember && name === 'user_id'));
+  const seesNames = may(session, 'see people by name');
+  const offered = FILTERS.filter((name) => name !== without && (seesNames || name !== 'user_id'));
   return (
     <details class="menu" ref={menu} onToggle={() => menu.current?.open || setFilter(undefined)}>
       <summary class="button">+ Filter</summary>
@@ -219,7 +219,9 @@ function Values({ filter, address, last, toggle, close }: ValuesProps) {
   const more = useAnswer<Summary>(isCut ? pathOf(typed) : undefined);
   const fault = error ?? more.error;
   const rows = [...(answer?.data ?? []), ...(more.answer?.data ?? [])];
-  const values = [...new Set(rows.map(({ group_key }) => group_key || '(none)'))];
+  const values = [...new Set(rows.map(({ group_key }) => group_key || '(none)'))].filter(
+    (value) => value !== JOINED,
+  );
   const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();

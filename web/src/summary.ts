@@ -48,6 +48,9 @@ export function useSummary(address: Address, last: Day, query: SummaryQuery): As
 /** The most rows in one answer. */
 export const ROWS = 1000;
 
+/** The key of the groups that are joined because few people are in them. */
+export const JOINED = '(small groups)';
+
 /** Asks for the numbers of the address on each of its days, and four weeks before. */
 export function useDailySummary(address: Address, last: Day): Asked<Summary> {
   const filters = { ...address.filters, ...address.fixed };

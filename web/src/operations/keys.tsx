@@ -22,7 +22,7 @@ const ROLES: Readonly<Record<Key['role'], string>> = {
   member: 'own numbers only, computers',
   guest: 'computers and readiness, to read',
   ingest: 'send events, and nothing else',
-  scim: 'provision people over SCIM, and nothing else',
+  scim: 'say who the people are, and nothing else',
 };
 
 export function Keys({ session }: PageProps) {

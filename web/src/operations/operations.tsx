@@ -8,6 +8,7 @@ import { Computers } from './computers.js';
 import { Controls } from './controls.js';
 import { Keys } from './keys.js';
 import { People } from './people.js';
+import { Privacy } from './privacy.js';
 import { Readiness } from './readiness.js';
 
 /** The places for operating Daybook, each with the action that a role needs to see it. */
@@ -59,6 +60,13 @@ const PLACES: readonly {
     lead: 'Who asked for which numbers about whom, when and from where',
     action: 'read the audit',
     Place: Audit,
+  },
+  {
+    path: 'privacy',
+    name: 'Privacy',
+    lead: 'Who may see whose numbers by name',
+    action: 'use the page',
+    Place: Privacy,
   },
 ];
 

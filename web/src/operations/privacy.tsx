@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import type { Answers } from '../answers.js';
+import { sendJson, useFresh } from '../client.js';
+import type { PageProps } from '../page-props.js';
+import { Answered } from '../panel.js';
+import { may } from '../session.js';
+import { Done } from './dialog.js';
+import { Field, Form, type Texts } from './fields.js';
+
+type Found = Answers['getPrivacy'];
+
+const PATH = 'api/v0/organization/privacy';
+
+/** Who may see people by name, and for owners a form that changes it. */
+export function Privacy({ session }: PageProps) {
+  const asked = useFresh<Found>(PATH);
+  const [done, setDone] = useState('');
+  const isOwner = may(session, 'change privacy');
+  return (
+    <div class="panels loose">
+      <section class="panel span-8" aria-labelledby="privacy-title">
+        <header>
+          <h2 id="privacy-title">Who sees people by name</h2>
+        </header>
+        <Done text={done} />
+        <Answered asked={asked}>{(found) => <InWords found={found} />}</Answered>
+      </section>
+      {isOwner && asked.answer !== undefined && (
+        <section class="panel span-4" aria-labelledby="change-title">
+          <header>
+            <h2 id="change-title">Change it</h2>
+          </header>
+          <Change
+            key={asked.answer.revision}
+            found={asked.answer}
+            changed={() => {
+              setDone('It counts from now on: load the page again to see what you see.');
+              asked.again();
+            }}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function InWords({ found: { mode, smallestGroup, auditors, auditorCount, seesNames } }: { found: Found }) {
+  if (mode === 'open')
+    return <p>The organization is open: owners and managers see everybody’s numbers by name.</p>;
+  const people = auditorCount === 1 ? '1 auditor sees' : `${auditorCount} auditors see`;
+  return (
+    <>
+      <p>
+        The organization is protected: people are shown in groups of at least {smallestGroup}, and members see
+        their own numbers.
+      </p>
+      <p>
+        {auditorCount === 0
+          ? 'Nobody sees people by name.'
+          : `${people} people by name, and each read is recorded`}
+        {auditors !== null && auditors.length > 0 && (
+          <>
+            : <bdi>{auditors.join(', ')}</bdi>
+          </>
+        )}
+        {auditorCount > 0 && '.'} {seesNames && 'You do.'}
+      </p>
+    </>
+  );
+}
+
+function Change({ found, changed }: { found: Found; changed: () => void }) {
+  const send = async ({ mode, smallestGroup, auditors = '' }: Texts) => {
+    await sendJson(
+      'PUT',
+      PATH,
+      {
+        mode,
+        smallestGroup: Number(smallestGroup),
+        auditors: auditors.split(/[\s,;]+/).filter((name) => name !== ''),
+      },
+      { 'if-match': String(found.revision) },
+    );
+    changed();
+  };
+  return (
+    <Form action="Change" send={send}>
+      <Field label="People are">
+        <select name="mode">
+          <option value="open" selected={found.mode === 'open'}>
+            open: owners and managers see names
+          </option>
+          <option value="protected" selected={found.mode === 'protected'}>
+            protected: only auditors see names
+          </option>
+        </select>
+      </Field>
+      <Field
+        label="Smallest group"
+        hint="how many people a team, model or repository has at least that is shown"
+      >
+        <input name="smallestGroup" type="number" min={2} max={100} required value={found.smallestGroup} />
+      </Field>
+      <Field label="Auditors" hint="user ids, with commas between">
+        <textarea name="auditors" rows={3} value={found.auditors?.join(', ') ?? ''} />
+      </Field>
+    </Form>
+  );
+}
