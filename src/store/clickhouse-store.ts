@@ -334,6 +334,10 @@ export class ClickHouseStore implements Store {
     await during();
   }
 
+  async renewFile(_: Sources): Promise<void> {
+    throw new UsageError('A ClickHouse database is not written anew: only DuckDB files are.');
+  }
+
   async probe(now: number): Promise<void> {
     await this.session.run('INSERT INTO probes SELECT instant($now)', { now });
     const [probe] = await this.session.select('SELECT 1 AS found FROM probes LIMIT 1');

@@ -12,7 +12,7 @@ import { isSpool } from './settler.js';
 import { isOutOfRoom, StoreBusy } from './store-fault.js';
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
-const STORAGE = { storage_compatibility_version: 'v1.5.0' };
+export const STORAGE = { storage_compatibility_version: 'v1.5.0' };
 /** How much of temporary files a database may have: by itself the engine takes nearly all of the disk. */
 const TEMPORARY_GB = 16;
 

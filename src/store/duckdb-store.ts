@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
 import { requireRoom } from '../disk/folder.js';
+import { cleanCopy, exchangeFile } from './clean-copy.js';
 import {
   type DatabaseOptions,
   openDatabase,
@@ -30,6 +31,9 @@ import { copyBeforeUpgrade } from './upgrade-copy.js';
 /** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
 const CHECKPOINTS_AT_MOST = 100;
 const CHECKPOINT_RETRY_MS = 50;
+
+/** How long the file waits for rows that are just being appended before it is written anew. */
+const APPEND_RETRY_MS = 5;
 
 /** More than a page of a disk: on one that is full, less may still find room at the end of the log. */
 const PROBE_CHARACTERS = 4096;
@@ -64,13 +68,16 @@ export class DuckDbStore implements Store {
   private writes = 0;
   private readers = 0;
   private resting: Promise<void> | undefined;
+  /** The file is written anew. */
+  private copying: Promise<void> | undefined;
+  private appends = 0;
 
   private constructor(
     private readonly database: Renewable<Opened>,
     private readonly mark: Mark,
     private readonly daily: DailySql,
     private readonly folder: string,
-    private readonly settings: Resources & ReferencePaths,
+    private readonly settings: Resources & ReferencePaths & { readonly now: number },
     readonly definitions: string,
   ) {}
 
@@ -170,8 +177,14 @@ export class DuckDbStore implements Store {
     );
   }
 
-  append(sql: string): Promise<void> {
-    return this.reading(async (session) => void (await session.run(sql)));
+  async append(sql: string): Promise<void> {
+    while (this.copying !== undefined) await this.copying;
+    this.appends += 1;
+    try {
+      await this.reading(async (session) => void (await session.run(sql)));
+    } finally {
+      this.appends -= 1;
+    }
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
@@ -275,6 +288,35 @@ export class DuckDbStore implements Store {
           await untilBroken(during(), broken);
         } finally {
           if (!broken.aborted) await this.queue.run(() => writer.run('RESET checkpoint_threshold'));
+        }
+      }),
+    );
+  }
+
+  async renewFile(rows: Sources): Promise<void> {
+    let resume = () => {};
+    await this.holds.run(() =>
+      this.queue.run(async () => {
+        // Rows that are appended meanwhile would be lost.
+        this.copying = new Promise((resolve) => {
+          resume = resolve;
+        });
+        try {
+          while (this.appends > 0) await wait(APPEND_RETRY_MS);
+          const draft = await this.database.use(({ writer }) =>
+            cleanCopy(writer, this.folder, { ...this.settings, rows }),
+          );
+          // Readers wait for the new file.
+          this.resting = this.database
+            .reopen(({ writer }) => exchangeFile(writer, this.folder, draft))
+            .finally(() => {
+              this.resting = undefined;
+            });
+          await this.resting;
+        } finally {
+          this.copying = undefined;
+          this.writes += 1;
+          resume();
         }
       }),
     );

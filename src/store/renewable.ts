@@ -85,12 +85,32 @@ export class Renewable<T> {
     this.now = { value, broken };
   }
 
-  private async renew(old: T): Promise<void> {
+  /**
+   * Closes it as soon as nobody uses it any more, and opens it again. `between` runs right before it is closed. Meanwhile others get
+   * StoreUnavailable.
+   */
+  async reopen(between: (value: T) => Promise<void>): Promise<void> {
+    const { now } = this;
+    if (this.isClosed) throw new Error('the store is closed');
+    if (now === undefined) throw new StoreUnavailable();
+    this.now = undefined;
+    let failure: unknown;
+    this.renewing = this.renew(now.value, () =>
+      between(now.value).catch((error: unknown) => {
+        failure = error;
+      }),
+    );
+    await this.renewing;
+    if (failure !== undefined) throw failure;
+  }
+
+  private async renew(old: T, before: () => Promise<void> = async () => {}): Promise<void> {
     if (this.users > 0)
       await new Promise<void>((resolve) => {
         this.freed = resolve;
       });
     this.freed = undefined;
+    await before();
     // Two openings of one file would disturb each other. One that can't even be closed stays broken.
     try {
       this.ways.close(old);

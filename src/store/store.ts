@@ -205,6 +205,12 @@ export interface Store {
   copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<WrittenFile[]>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(): Promise<void>;
+  /**
+   * Writes the store's files anew from their rows, so that no byte of a row that was changed or deleted is left in them. A SELECT in `rows`
+   * takes the place of a table's rows. Killed at any moment, it leaves the files of before or the new ones. Readers wait while the files are
+   * exchanged.
+   */
+  renewFile(rows: Sources): Promise<void>;
   /** Writes something durably and reads it again, and waits for nobody. Throws when that can't be. */
   probe(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
