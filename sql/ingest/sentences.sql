@@ -129,5 +129,6 @@ FROM (VALUES
   ('unknown_type type', 'type must be one of session_start, session_end, user_message, assistant_message, model_usage, other_usage, tool_call, file_change, git_commit, pull_request, skill_use, slash_command, hook_run.'),
   ('bad_timestamp timestamp', 'timestamp must be RFC 3339 with Z or an offset, or Unix milliseconds.'),
   ('timestamp_in_future timestamp', 'timestamp must be at most 24 hours in the future.'),
-  ('org_mismatch org_id', 'org_id must be {org_id} or absent.')
+  ('org_mismatch org_id', 'org_id must be {org_id} or absent.'),
+  ('erased_person user_id', 'user_id or user_email names a person who was erased, of whom nothing is taken any more.')
 ) AS sentence (fault, detail)

@@ -52,6 +52,11 @@ export class Cache {
     });
   }
 
+  /** Drops all answers. */
+  clear(): void {
+    this.answers.clear();
+  }
+
   /** The memory of all answers. */
   get bytes(): number {
     return this.answers.calculatedSize;

@@ -5,6 +5,7 @@ import { KINDS } from '../input/kinds.js';
 import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
+import { whenErased } from '../store/state/erased-names.js';
 import { peopleRevision } from '../store/state/person.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
@@ -82,6 +83,12 @@ class OfRevision<Fact> {
   }
 }
 
+/** The answers of each store in memory. */
+const caches = new WeakMap<Store, Set<Cache>>();
+whenErased((store) => {
+  for (const cache of caches.get(store) ?? []) cache.clear();
+});
+
 /** Answers requests, from memory as long as an answer's days don't change. */
 export class Answerer {
   readonly cache: Cache;
@@ -102,6 +109,7 @@ export class Answerer {
     this.cache = new Cache(limit, ({ body }) => {
       setTimeout(() => void discard(body), GRACE_MS).unref();
     });
+    caches.set(store, (caches.get(store) ?? new Set()).add(this.cache));
   }
 
   /** Answers a request about built days. If the client already has the answer, it isn't read. */

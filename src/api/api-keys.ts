@@ -4,6 +4,7 @@ import { type Day, DaySchema, dayOf } from '../day.js';
 import { EmailText, nameText } from '../input/name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import { quote } from '../store/sql-text.js';
+import { requireNotErased, whenErased } from '../store/state/erased-names.js';
 import { userOf } from '../store/state/person.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -95,6 +96,11 @@ export async function createKeys(
   const [first] = wanted;
   if (first === undefined) return [];
   await requireOrganization(store, first.orgId, now);
+  await requireNotErased(
+    store,
+    first.orgId,
+    wanted.flatMap(({ userId, email, name }) => [userId, email, name]),
+  );
   const made = wanted.map(({ orgId, role, name, userId, email, expiresAt, createdBy }) => {
     const key = `dbk_${randomBytes(32).toString('base64url')}`;
     const keyHash = hash('sha256', key);
@@ -231,6 +237,7 @@ export async function revokeKeysOf(
 
 /** The keys of each store that are not revoked, by hash. Changing keys drops them. */
 const loaded = new WeakMap<Store, Promise<Map<string, Key>>>();
+whenErased((store) => loaded.delete(store));
 
 /**
  * TRICKY: all keys are read at once, not one by one. So a guessed key costs no query, however many are guessed.

@@ -12,6 +12,7 @@ import { UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
 import { limitedFetch } from '../network/outgoing.js';
 import type { JwtConfig } from '../settings/config.js';
+import { erasedIn } from '../store/state/erased-names.js';
 import { userOf } from '../store/state/person.js';
 import { isDeactivated } from '../store/state/scim-users.js';
 import type { Store } from '../store/store.js';
@@ -39,11 +40,13 @@ export class Authenticator {
 
   /**
    * The sender of a request, from its Authorization header or its browser's session. A credential of a person's alias is the person's. Throws
-   * 401 without a valid credential, and for a person whom the identity provider has deactivated.
+   * 401 without a valid credential, and for a person who was erased or whom the identity provider has deactivated.
    */
   async identify(request: FastifyRequest): Promise<Caller> {
     const caller = await this.ofRequest(request);
     if (caller.userId === null) return caller;
+    if ((await erasedIn(this.store, caller.orgId))?.(caller.userId) === true)
+      throw new ApiError(401, 'The credential is of a person who was erased: use one of somebody else.');
     const userId = await userOf(this.store, caller.orgId, caller.userId);
     if (await isDeactivated(this.store, caller.orgId, userId))
       throw new ApiError(401, `The identity provider has deactivated ${userId}: activate the user there.`);

@@ -4,6 +4,7 @@ import { Stale } from '../api/revision-tag.js';
 import { UsageError } from '../exit.js';
 import { joinTeams } from '../people/group-teams.js';
 import { Queue } from '../store/queue.js';
+import { whenErased } from '../store/state/erased-names.js';
 import { inScimTurn } from '../store/state/scim-rows.js';
 import type { Row, Store } from '../store/store.js';
 import { AllowedAddresses } from './allowed-addresses.js';
@@ -57,6 +58,8 @@ interface Known {
 
 /** The settings in memory of each store. After a change, all users of the store read them again. */
 const shared = new WeakMap<Store, { readonly queue: Queue; readonly known: Map<string, Known> }>();
+
+whenErased((store) => shared.get(store)?.known.clear());
 
 const Stored = z.custom<Settings>((value) => typeof value === 'object' && value !== null);
 

@@ -13,6 +13,7 @@ import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
 import { withControlsEscaped } from '../input/json-object.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
+import { erasedIn } from '../store/state/erased-names.js';
 import type { Store } from '../store/store.js';
 import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
 
@@ -124,6 +125,8 @@ async function userOf(store: Store, caller: Caller, wanted: string | undefined):
   const user = wanted ?? userId;
   if (user === null)
     throw new ApiError(403, 'This key belongs to no user: send user_id, or create a key with --user.');
+  if ((await erasedIn(store, caller.orgId))?.(user) === true)
+    throw new ApiError(403, 'The user_id is of a person who was erased, of whom nothing is taken any more.');
   return user;
 }
 
@@ -188,6 +191,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
           encoding: 'identity',
           isArray: false,
           keepsText: false,
+          isErased: await erasedIn(store, caller.orgId),
           gone: goneOf(reply),
         } as const;
         const payload = { ...withoutWords(body), user_id: userId, timestamp, payload_id };

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { isObject } from '../input/json-object.js';
+import type { IsErased } from '../store/state/erased-names.js';
 import { ElementSplitter, LineSplitter, NotAnArray, type Splitter } from './body-lines.js';
 import { EventCheck, membersOf } from './event-check.js';
 import { type Fault, PLAIN_CHARACTERS, SENTENCES } from './event-members.js';
@@ -53,6 +54,8 @@ export interface BodySender {
   readonly isArray: boolean;
   /** Whether the beginning of a rejected line is kept. */
   readonly keepsText: boolean;
+  /** Tells the names of people who were erased, if the organization has erased anybody. */
+  readonly isErased?: IsErased | undefined;
   /** Aborted when nobody waits for an answer any more. */
   readonly gone: AbortSignal;
 }
@@ -76,7 +79,7 @@ export class BodyCheck implements Verdict {
     private readonly sender: BodySender,
     receivedAt: number,
   ) {
-    this.events = new EventCheck(sender.orgId, receivedAt);
+    this.events = new EventCheck(sender.orgId, receivedAt, sender.isErased);
     const give = (text: string, fault?: Fault) => this.take(text, fault);
     this.splitter = sender.isArray ? new ElementSplitter(give) : new LineSplitter(give);
   }
@@ -143,9 +146,11 @@ export class BodyCheck implements Verdict {
       this.errors.push({ line: this.lines, code, detail });
     }
     // In base64 no text takes more than four thirds of its room, whatever is in it.
-    const $text = this.sender.keepsText
-      ? Buffer.from(text.slice(0, KEPT_OF_REJECTED)).toString('base64')
-      : undefined;
+    const $text =
+      // A line that can't be read may name somebody who was erased.
+      this.sender.keepsText && this.sender.isErased === undefined
+        ? Buffer.from(text.slice(0, KEPT_OF_REJECTED)).toString('base64')
+        : undefined;
     return JSON.stringify({ $line: this.lines, $at: timestamp, $fault: fault, $text });
   }
 }

@@ -1,3 +1,4 @@
+import { ERASED_PERSON, type IsErased } from '../store/state/erased-names.js';
 import {
   AHEAD_MS,
   COMMON,
@@ -34,6 +35,7 @@ const RULES = new Map(Object.entries(TYPES).map(([type, own]) => [type, rulesOf(
 
 /** Only one fault is named, the one with the lowest place; of several in one place, that of the member declared first. */
 const PLACES = {
+  erased: -1,
   missing: 0,
   wrongType: 1,
   unknownType: 2,
@@ -61,6 +63,8 @@ export class EventCheck {
   constructor(
     private readonly orgId: string,
     private readonly receivedAt: number,
+    /** Tells the names of people who were erased, if there are any. */
+    private readonly isErased?: IsErased | undefined,
   ) {}
 
   /** Whether an object is an event without a fault. */
@@ -73,6 +77,12 @@ export class EventCheck {
     for (const rule of COMMON_RULES) this.look(rule, sent[rule.name], PLACES.missing, PLACES.wrongType);
     if (own === undefined) this.found(PLACES.unknownType, 'unknown_type', 'type');
     else for (const rule of own) this.look(rule, sent[rule.name], PLACES.ownMissing, PLACES.ownWrongType);
+    const { isErased } = this;
+    if (isErased !== undefined && [sent.user_id, sent.user_email].some((name) => isErased(String(name)))) {
+      // Whatever else is wrong: nothing of the line may be kept.
+      this.place = PLACES.erased;
+      this.fault = ERASED_PERSON;
+    }
     return this.place === Number.POSITIVE_INFINITY;
   }
 

@@ -1,4 +1,5 @@
 import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
+import { ERASED_PERSON } from '../store/state/erased-names.js';
 
 /**
  * The members of events, declared once. The check over HTTP, the OpenAPI document, the SQL that reads events (sql/source/canonical,
@@ -303,4 +304,5 @@ export const SENTENCES: ReadonlyMap<Fault, string> = new Map([
   ['bad_timestamp timestamp', 'timestamp must be RFC 3339 with Z or an offset, or Unix milliseconds.'],
   ['timestamp_in_future timestamp', 'timestamp must be at most 24 hours in the future.'],
   ['org_mismatch org_id', 'org_id must be {org_id} or absent.'],
+  [ERASED_PERSON, 'user_id or user_email names a person who was erased, of whom nothing is taken any more.'],
 ]);

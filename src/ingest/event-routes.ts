@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
+import { erasedIn } from '../store/state/erased-names.js';
 import { PACKED_BYTES, TooLarge } from './body.js';
 import { ERRORS_SHOWN, Gone } from './body-check.js';
 import { EVENT_BODIES } from './event-schema.js';
@@ -117,6 +118,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
           encoding: encodingOf(request.headers['content-encoding']),
           isArray: request.mediaType === 'application/json',
           keepsText: true,
+          isErased: await erasedIn(store, caller.orgId),
           gone: goneOf(reply),
         });
         if (verdict.ofOthers > 0) {

@@ -2,6 +2,7 @@ import { isOfSystem } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
 import { Checkouts } from '../disk/git-remote.js';
 import { requireOrganization } from '../store/organization.js';
+import { requireNotErased } from '../store/state/erased-names.js';
 import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { isOfStore, isOutOfMemory } from '../store/store-fault.js';
 import { batchesOf, type ChangedFile, changedFiles, withMeaning } from './changed-files.js';
@@ -51,6 +52,7 @@ export async function ingest(
   signal?: AbortSignal,
 ): Promise<Ingested> {
   await requireOrganization(store, request.orgId, clock());
+  await requireNotErased(store, request.orgId, [request.userId]);
   const total: Ingested = {
     accepted: 0,
     duplicates: 0,

@@ -12,6 +12,7 @@ import { encodingOf, FULL, goneOf, type InboxDeps, onlyUserOf } from '../ingest/
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { kindOf } from '../ingest/set-aside.js';
 import { OTLP } from '../ingest/source.js';
+import { erasedIn } from '../store/state/erased-names.js';
 import { BodyMemory } from './body-memory.js';
 import { jsonTelemetry } from './json-telemetry.js';
 import { ExportLogsServiceResponseSchema } from './proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
@@ -120,7 +121,10 @@ export interface OtlpDeps extends InboxDeps {
 }
 
 /** Telemetry over OTLP/HTTP (docs/otlp.md, "Answers"). */
-export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, countRecords }) => {
+export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (
+  app,
+  { inbox, store, clock, countRecords },
+) => {
   const mapper = new RequestMapper(OTLP);
   app.addHook('onClose', () => mapper.close());
   const memory = new BodyMemory();
@@ -133,7 +137,8 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
     const { orgId, userId } = request.caller;
     // With a key without a user, records name their own users.
     onlyUserOf(request.caller);
-    const sender = { requestId: request.id, orgId, userId, receivedAt: clock() };
+    const isErased = await erasedIn(store, orgId);
+    const sender = { requestId: request.id, orgId, userId, receivedAt: clock(), isErased };
     const records = new RecordLines(signal, sender, sessions);
     const encoding = encodingOf(request.headers['content-encoding']);
     // The body's memory is free before its records are mapped.

@@ -5,6 +5,7 @@ import { EventCheck, membersOf } from '../ingest/event-check.js';
 import { type Fault, SENTENCES } from '../ingest/event-members.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Mapped, RequestMapper } from '../ingest/request-mapper.js';
+import type { IsErased } from '../store/state/erased-names.js';
 import type { RecordLines, RecordSender } from './record-lines.js';
 import { MEMBERS, type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
 
@@ -59,13 +60,17 @@ export async function collect(
 export async function settle(
   signal: Signal,
   { lines, sections, ignored, tooLarge, unknown, isRenamed, cumulative }: RecordLines,
-  sender: RecordSender & { readonly receivedAt: number },
+  sender: RecordSender & {
+    readonly receivedAt: number;
+    /** Tells the names of people who were erased, if the organization has erased anybody. */
+    readonly isErased?: IsErased | undefined;
+  },
   mapper: RequestMapper,
   inbox: Inbox,
 ): Promise<Outcome> {
   if (signal === 'metrics' && lines.reduce((sum, { length }) => sum + length, 0) > DATA_POINTS_AT_MOST)
     throw new TooLarge();
-  const check = new EventCheck(sender.orgId, sender.receivedAt);
+  const check = new EventCheck(sender.orgId, sender.receivedAt, sender.isErased);
   const judged: Judged = { kept: [], mapped: new Set(), faults: new Map() };
   for (const section of new Set(sections)) {
     const all = [...lines.keys()].filter((place) => sections[place] === section);

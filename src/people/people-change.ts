@@ -3,6 +3,7 @@ import { Stale } from '../api/revision-tag.js';
 import { addDays } from '../day.js';
 import { UsageError } from '../exit.js';
 import { KINDS, type Kind } from '../input/kinds.js';
+import { requireNotErased } from '../store/state/erased-names.js';
 import {
   changePeople,
   FIRST_DAY,
@@ -68,6 +69,11 @@ export function replacePeople(
     const wanted = new Set(after.map(({ userId }) => userId));
     const removed = before.map(({ userId }) => userId).filter((userId) => !wanted.has(userId));
     const saved = after.filter((person) => !isDeepStrictEqual(person, known.get(person.userId)));
+    await requireNotErased(
+      store,
+      orgId,
+      saved.flatMap(({ userId, emails, aliases }) => [userId, ...emails, ...aliases]),
+    );
     const changes = [
       ...removed.map((user_id) => ({ user_id, change: 'removed' })),
       ...saved.map((person) => ({

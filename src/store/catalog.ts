@@ -1363,6 +1363,25 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "ends_at", type: "TIMESTAMP_MS", isNullable: false, comment: "when it would have ended" },
     ],
   },
+  erased_names: {
+    about: "One row is one name of a person who was erased: nothing is taken under it any more.",
+    grain: ["org_id", "name_hash"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "name_hash", type: "VARCHAR", isNullable: false, comment: "HMAC-SHA-256 of the name with the organization's secret, hexadecimal" },
+    ],
+  },
+  erasures: {
+    about: "One row is one person who was erased, or is being erased.",
+    grain: ["org_id", "pseudonym"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "pseudonym", type: "VARCHAR", isNullable: false, comment: "the user id that takes the person's place" },
+      { name: "begun_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "work", type: "VARCHAR", isNullable: true, comment: "the person's names and what takes their place, as JSON, while they are being erased; null afterwards" },
+      { name: "finished_at", type: "TIMESTAMP_MS", isNullable: true, comment: "when the last copy of the rows of before was gone from the data folder; null until then" },
+    ],
+  },
   facts: {
     about: "One row is one fact about the database itself.",
     grain: ["name"],

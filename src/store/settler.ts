@@ -23,6 +23,7 @@ import {
   unreadOf,
 } from './source-sql.js';
 import { quote, readSql, withinDays } from './sql-text.js';
+import { type Refusal, refusalOf } from './state/erased-names.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { StoreOutOfMemory } from './store-fault.js';
 import { columnNames, EVENT_ORDER } from './tables.js';
@@ -102,6 +103,8 @@ class Misread extends Error {}
 export class Settler {
   /** The source for which the queries over lines are defined. */
   protected defined: SourceSql | undefined;
+  /** How events of erased people are refused, if an organization of the batch has erased anybody. */
+  private refusal: Refusal | undefined;
   /** The columns of `events` that a line fills. */
   protected readonly columns: string = EVENT_COLUMNS;
   /** Where its events go. */
@@ -201,8 +204,10 @@ export class Settler {
     await session.run(`SET VARIABLE batch = ${number}`);
     const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
+      await this.refuse(batch);
       const files = batch.files.map((file, index) => ({
         ...file,
+        name: this.refusal?.withoutNames(file.orgId, file.name) ?? file.name,
         source: index,
         unit: file.unit ?? unitOf(source, file.path),
       }));
@@ -254,6 +259,16 @@ export class Settler {
     }
   }
 
+  /** Finds out how to refuse the events of people who were erased. */
+  private async refuse({ files }: Batch): Promise<void> {
+    const refusal = await refusalOf(
+      this.session,
+      files.map(({ orgId }) => orgId),
+    );
+    if (refusal?.condition !== this.refusal?.condition) this.defined = undefined;
+    this.refusal = refusal;
+  }
+
   /** Inserts the events without a fault, and answers how many. */
   private async insert(source: SourceSql, lines: string, order: string): Promise<number> {
     const { session } = this;
@@ -261,7 +276,7 @@ export class Settler {
       await replaceLines(session, lines);
       await countFromZero(session);
     } else {
-      await defineSource(session, source, lines);
+      await defineSource(session, source, lines, this.refusal?.condition);
       this.defined = source;
     }
     // Rejected lines are counted on the way, so that lines are read once.
@@ -315,7 +330,7 @@ export class Settler {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW sentences AS ${readSql('ingest/sentences.sql')}`);
     await session.run(`
-      SET VARIABLE keeps_text = ${source.keepsText === true};
+      SET VARIABLE keeps_text = ${source.keepsText === true && this.refusal === undefined};
       SET VARIABLE limit_mb = ${source.limitMb};
       SET VARIABLE places = ${source.isChecked === true ? 1 : PLACES_OF_A_LINE}`);
     await countFromZero(session);

@@ -5,6 +5,7 @@ import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { withoutPacking } from './line-numbers.js';
 import { inOrder, patternOf, quote, readFunctions, readSql, uses } from './sql-text.js';
+import { ERASED_PERSON } from './state/erased-names.js';
 import type { SideFile, SourceSql } from './store.js';
 import { columnsOf } from './tables.js';
 
@@ -236,9 +237,15 @@ export function unreadOf(source: SourceSql): string {
 /**
  * Sets up a source's SQL over lines: `checked` is a row an event, or its fault. Other lines can take their place.
  * Lines that are no JSON are left out, and counted on the way in the sequence `unread_lines`. The session has the functions
- * of sql/ingest and the table `batch_files`, which says whose each file is, and when it was received.
+ * of sql/ingest and the table `batch_files`, which says whose each file is, and when it was received. `refused` is the condition that an event is
+ * of somebody who was erased.
  */
-export async function defineSource(session: Session, source: SourceSql, lines: string): Promise<void> {
+export async function defineSource(
+  session: Session,
+  source: SourceSql,
+  lines: string,
+  refused?: string,
+): Promise<void> {
   const { views, events } = textsOf(source);
   await countFromZero(session);
   await replaceLines(session, lines);
@@ -249,9 +256,16 @@ export async function defineSource(session: Session, source: SourceSql, lines: s
     },
     ...views,
     { name: 'typed_lines', text: `(${events}) UNION ALL BY NAME ${NO_EVENT}` },
-    { name: 'checked', text: readSql('ingest/rules.sql') },
+    { name: 'checked', text: withRefusal(readSql('ingest/rules.sql'), refused) },
   ];
   for (const { name, text } of texts) await session.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${text}`);
+}
+
+/** The rules, and that no event is of somebody who was erased. */
+function withRefusal(rules: string, refused: string | undefined): string {
+  return refused === undefined
+    ? rules
+    : `SELECT * REPLACE (CASE WHEN fault IS NOT NULL THEN fault WHEN ${refused} THEN ${quote(ERASED_PERSON)} END AS fault) FROM (${rules})`;
 }
 
 /** Lets other lines take the place of those that defineSource was given. */

@@ -17,7 +17,11 @@ export async function nameHash(
   purpose: Purpose,
   now: number,
 ): Promise<NameHash> {
-  const secret = await secretOf(store, orgId, now);
+  return hashWith(await secretOf(store, orgId, now), purpose);
+}
+
+/** The hash of names with a secret. */
+export function hashWith(secret: Buffer, purpose: Purpose): NameHash {
   return (name) =>
     createHmac('sha256', secret)
       .update(JSON.stringify([purpose, name]))

@@ -6,6 +6,7 @@ import { EmailText, nameText } from '../../input/name-text.js';
 import { Queue } from '../queue.js';
 import { quote, readSql } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
+import { whenErased } from './erased-names.js';
 
 /** The days of a membership that always was, and of one of which no end is known. */
 export const FIRST_DAY = '1970-01-01' as Day;
@@ -72,6 +73,8 @@ interface Aliases {
 
 /** The aliases of each store's organizations. Changes drop them. */
 const known = new WeakMap<Store, Map<string, Promise<Aliases>>>();
+
+whenErased((store) => known.delete(store));
 
 /** Runs work that reads the people of a store and changes them. */
 export function inTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EmailText, NO_CONTROLS } from '../../input/name-text.js';
 import type { Row, Store } from '../store.js';
+import { whenErased } from './erased-names.js';
 import { OF_ONE_PERSON } from './person.js';
 import { type ScimChoice, scimRows } from './scim-rows.js';
 
@@ -38,6 +39,8 @@ export interface ScimUser {
 
 /** The people who are deactivated, by organization. Changes drop them. */
 const inactive = new WeakMap<Store, Map<string, Promise<ReadonlySet<string>>>>();
+
+whenErased((store) => inactive.delete(store));
 
 /** The attributes by which the store itself finds users. Only of user names is case ignored. */
 const FOUND_BY = {
