@@ -12,6 +12,7 @@ const PROGRAM = [
   'test/checkout.test.ts',
   'test/cli.test.ts',
   'test/collect.test.ts',
+  'test/erasure-kill.test.ts',
   'test/faults/*.test.ts',
   'test/fresh-process.test.ts',
   'test/full-disk.test.ts',

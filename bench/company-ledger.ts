@@ -77,11 +77,6 @@ export class Ledger {
     }
   }
 
-  /** The same prices and credits, of other events. */
-  of(events: Iterable<CompanyEvent>): Ledger {
-    return new Ledger(events, this.prices, this.card);
-  }
-
   /** The rows of each day: by day and group. Without a kind, one row a day with the group ''. `people` say whose names count for whom. */
   rows(people: readonly Colleague[], kind: Kind | undefined): Map<string, Map<string, Numbers>> {
     const byName = new Map(

@@ -104,6 +104,7 @@ beforeAll(async () => {
     ['owner', 'auditor'],
     ['manager', 'boss'],
     ['member', 'secret-compilers-0'],
+    ['member', 'secret-linkers-0'],
     ['guest', 'visitor'],
   ];
   for (const [role, userId] of users)

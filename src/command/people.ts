@@ -17,6 +17,12 @@ interface ImportOptions {
   readonly json?: boolean;
 }
 
+interface EraseOptions {
+  readonly org: string;
+  readonly apply?: boolean;
+  readonly json?: boolean;
+}
+
 interface ReadOptions {
   readonly org: string;
   readonly json?: boolean;
@@ -46,11 +52,52 @@ export function add(program: Command, invocation: Invocation): void {
     .action((file: string, options: ImportOptions) => importFile(file, options, invocation));
 
   people
+    .command('erase')
+    .description(
+      'give the place of a person to a random pseudonym everywhere, for ever; print what would change first',
+    )
+    .argument('<user>', 'user id, alias or address of the person')
+    .requiredOption('--org <org>', 'organization')
+    .option('--apply', 'erase the person')
+    .option('--json', 'print JSON')
+    .action((user: string, options: EraseOptions) => erase(user, options, invocation));
+
+  people
     .command('proposals')
     .description('list users who may be the same person')
     .requiredOption('--org <org>', 'organization')
     .option('--json', 'print JSON')
     .action((options: ReadOptions) => propose(options, invocation));
+}
+
+async function erase(
+  erased: string,
+  { org, apply = false, json }: EraseOptions,
+  { settings, clock }: Invocation,
+): Promise<void> {
+  const erasure = await call(settings(), clock, 'erasePerson', {
+    ...{ orgId: org, erased, user: userInfo().username, isTrial: !apply },
+  });
+  if (json === true) return print(JSON.stringify({ ...erasure, applied: apply }));
+  const { pseudonym, names, counts, begunAt } = erasure;
+  print(
+    apply
+      ? `${pseudonym} takes the person's place in ${org}, under ${count(names, 'name')}:`
+      : `A pseudonym would take the person's place in ${org}, under ${count(names, 'name')}:`,
+  );
+  print(table(counts.filter((one) => one.count > 0).map((one) => ({ ...one }))));
+  print(
+    apply
+      ? [
+          `Backups made before ${new Date(begunAt).toISOString()} still hold the person, as do`,
+          "logs of the system and files on the person's laptop: delete them, and erase the",
+          'person again after you restore such a backup.',
+        ].join('\n')
+      : [
+          'Nothing has changed yet. With --apply it counts, and cannot be undone.',
+          'Backups that you made elsewhere would still hold the person.',
+        ].join('\n'),
+  );
 }
 
 async function list({ org, json }: ReadOptions, { settings, clock }: Invocation): Promise<void> {

@@ -131,6 +131,15 @@ export class Lake {
     return compare(store, this.folder, orgId === undefined ? [...orgIds].sort() : [orgId]);
   }
 
+  /** Removes everything that is published of an organization, earlier versions too. The next publication begins again. */
+  forget(orgId: string): Promise<void> {
+    return this.exclusive(async () => {
+      this.isWhole = false;
+      await this.publisher.abandon();
+      await this.publisher.remove(folderOf(orgId));
+    });
+  }
+
   /** Stops a running publication at its next step. The next start goes on with it. */
   async close(): Promise<void> {
     this.publisher.isClosing = true;

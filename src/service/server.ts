@@ -13,6 +13,7 @@ import { Inbox } from '../ingest/inbox.js';
 import { Lake } from '../lake/data-lake.js';
 import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
+import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
 import { damagedLogs } from '../store/database-file.js';
@@ -120,7 +121,16 @@ export async function serve(
     });
     // Publishes days that aren't in the lake, for example because they were built before the lake existed.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
+    finishErasuresIn({ store, config, lake, settle, clock }).then(
+      (erasures) => erasures > 0 && serving.log.info({ erasures }, 'interrupted erasures are finished'),
+      (err) =>
+        serving.log.error(
+          { err },
+          'an interrupted erasure could not be finished: the next build tries again',
+        ),
+    );
     const beforeBuild = async (cause: Cause) => {
+      await finishErasuresIn({ store, config, lake, settle, clock });
       await inbox.drain(store);
       if (config.pricesUpdate === 'daily' && cause === 'nightly')
         await updatePrices(config, clock(), serving.log, stopping.signal);

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -128,6 +129,13 @@ export const Arguments = {
   }),
   getPrivacy: z.strictObject({ orgId: z.string() }),
   setPrivacy: z.strictObject({ orgId: z.string(), change: z.unknown(), user: nameText(128) }),
+  erasePerson: z.strictObject({
+    orgId: z.string(),
+    erased: z.string().min(1).max(320),
+    /** Whether only to find out what would change. */
+    isTrial: z.boolean(),
+    user: nameText(128),
+  }),
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
@@ -232,6 +240,22 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   };
 }
 
+type ErasureParts = Pick<Context, 'store' | 'lake' | 'config' | 'settle' | 'clock'>;
+
+function erasureContext({ store, lake, config, settle, clock }: ErasureParts) {
+  return { store, lake, data: config.data, settle, clock };
+}
+
+/** Finishes erasures that were interrupted. */
+export async function finishErasuresIn(parts: ErasureParts): Promise<number> {
+  const [open] = await parts.store.select(
+    'SELECT count(*) AS erasures FROM erasures WHERE finished_at IS NULL',
+  );
+  if (Number(open?.erasures) === 0) return 0;
+  const { finishErasures } = await import('../people/erasure.js');
+  return finishErasures(erasureContext(parts), userInfo().username);
+}
+
 /** The error of a build if acknowledged events can't be settled: days built now would lack them. */
 function notSettled(data: string, cause: unknown): Error {
   const sentence = `No day was built, because events in ${join(data, 'inbox')} could not be settled (${reasonOf(cause)}). Remove the cause and run "daybook build" again.`;
@@ -268,6 +292,7 @@ export const commands = {
     range: Of<'build'>,
     progress: Progress,
   ) => {
+    await finishErasuresIn({ store, lake, config, settle, clock });
     const setAside = await settle().catch((error: unknown) => {
       throw notSettled(config.data, error);
     });
@@ -377,6 +402,13 @@ export const commands = {
     const { change: wanted } = checked(z.object({ change: PrivacyChange }), { change });
     const auditors = await usersOf(store, orgId, wanted.auditors);
     return changePrivacy(store, orgId, () => ({ ...wanted, auditors }), user, clock());
+  },
+  erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
+    if (context.config.clickhouse !== undefined)
+      throw new UsageError('Nobody can be erased from ClickHouse yet: this works with DuckDB alone.');
+    await requireKnown(context.store, orgId);
+    const { erasePerson } = await import('../people/erasure.js');
+    return erasePerson(erasureContext(context), { orgId, user: erased, author: user, isTrial });
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
     (await controlsOf(context, orgId)).current(orgId),

@@ -3,6 +3,7 @@ import { MS_PER_DAY } from '../../day.js';
 import { quote } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
 import { columnsOf } from '../tables.js';
+import { erasedIn } from './erased-names.js';
 
 /** How long entries are kept. */
 export const KEPT_DAYS = 90;
@@ -42,9 +43,19 @@ export interface AccessFilter {
 
 const text = (value: string | null) => (value === null ? 'NULL' : quote(value));
 
-/** Adds entries with one statement. */
+/** What an entry says instead of the name of somebody who was erased. */
+const ERASED = 'erased';
+
+/** Adds entries with one statement. A name of somebody who was erased is left out. */
 export async function addEntries(store: Store, entries: readonly AccessEntry[]): Promise<void> {
-  const rows = entries.map(
+  const told = await Promise.all(
+    entries.map(async (entry) => {
+      const isErased = await erasedIn(store, entry.orgId);
+      const without = (name: string | null) => (name !== null && isErased?.(name) === true ? ERASED : name);
+      return { ...entry, userId: without(entry.userId), about: without(entry.about) };
+    }),
+  );
+  const rows = told.map(
     ({
       orgId,
       entryNo,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Queue } from '../queue.js';
 import type { Row, Store } from '../store.js';
+import { whenErased } from './erased-names.js';
 
 /** Who sees people: in `protected` mode only auditors see rows of people and their names. */
 export const MODES = ['open', 'protected'] as const;
@@ -31,6 +32,8 @@ const Auditors = z.array(z.string());
 
 /** The newest revisions of each store's organizations. Changes drop them. */
 const known = new WeakMap<Store, Map<string, Promise<PrivacyRevision>>>();
+
+whenErased((store) => known.delete(store));
 
 const queues = new WeakMap<Store, Queue>();
 

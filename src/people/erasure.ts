@@ -1,0 +1,229 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rm } from '../disk/renames.js';
+import { UsageError } from '../exit.js';
+import type { Lake } from '../lake/data-lake.js';
+import { folderOf, LAKE } from '../lake/lake-paths.js';
+import { quote } from '../store/sql-text.js';
+import { erasedIn, forgetNames } from '../store/state/erased-names.js';
+import {
+  ErasedPerson,
+  findPerson,
+  namesOfErased,
+  patternsOf,
+  pseudonymOf,
+} from '../store/state/erased-person.js';
+import { erasureStatements } from '../store/state/erasure-statements.js';
+import { nameHash } from '../store/state/organization-secret.js';
+import { inTurn } from '../store/state/person.js';
+import type { Store } from '../store/store.js';
+
+/** Where and with what somebody is erased. */
+export interface ErasureContext {
+  readonly store: Store;
+  readonly lake: Lake;
+  /** The data folder. */
+  readonly data: string;
+  /** Settles all events acknowledged so far, and answers the files that can't be. */
+  readonly settle: () => Promise<readonly { readonly path: string }[]>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Rows, days or files that an erasure changes or removes. */
+export interface ErasureCount {
+  readonly what: string;
+  readonly count: number;
+  readonly outcome: string;
+}
+
+/** What an erasure does, or did. */
+export interface Erasure {
+  /** The user id that takes the person's place: null until it counts. */
+  readonly pseudonym: string | null;
+  /** How many names were found: user ids, aliases and addresses. */
+  readonly names: number;
+  readonly counts: readonly ErasureCount[];
+  /** When it began: Unix milliseconds. Backups from before still have the person. */
+  readonly begunAt: number;
+}
+
+/** Copies of a database in the data folder, which nothing reads: of upgrades, restores and damaged logs. */
+const COPY = /^(backups|replaced-.*|daybook\.duckdb\.wal\.damaged-.*)$/;
+
+/**
+ * Gives a person's place to a random pseudonym everywhere, and removes all other copies of the person's rows from the data folder. Finds out
+ * what that would change if it is a trial. Throws a UsageError if the organization has no trace of the name.
+ */
+export async function erasePerson(
+  context: ErasureContext,
+  { orgId, user, author, isTrial }: { orgId: string; user: string; author: string; isTrial: boolean },
+): Promise<Erasure> {
+  const { store, clock, settle } = context;
+  if (!isTrial) await finishErasures(context, author);
+  await settle();
+  return inTurn(store, async () => {
+    const person = await findPerson(store, orgId, user);
+    if (person === undefined) {
+      if ((await erasedIn(store, orgId))?.(user) === true)
+        throw new UsageError(
+          `Whoever has this name was erased from ${orgId} already: there is nothing left to do.`,
+        );
+      throw new UsageError(
+        `Nothing in ${orgId} has the user given: "daybook people list" and "daybook report users" show user ids.`,
+      );
+    }
+    if (namesOfErased(person).some((name) => name === 'unknown' || name.startsWith('erased-')))
+      throw new UsageError('This user id stands for nobody who could be erased: name a person.');
+    const begunAt = clock();
+    const counts = await countsOf(context, person);
+    const names = person.names.length;
+    if (isTrial) return { pseudonym: null, names, counts, begunAt };
+    await begin(store, person, begunAt);
+    await finish(context, person, author);
+    return { pseudonym: pseudonymOf(person), names, counts, begunAt };
+  });
+}
+
+/** Finishes erasures that were interrupted. Answers how many. */
+export async function finishErasures(context: ErasureContext, author: string): Promise<number> {
+  const { store } = context;
+  for (let finished = 0; ; finished += 1) {
+    const isDone = await inTurn(store, async () => {
+      const [row] = await store.select(
+        'SELECT work FROM erasures WHERE finished_at IS NULL ORDER BY begun_at, pseudonym LIMIT 1',
+      );
+      if (row === undefined) return true;
+      await finish(context, ErasedPerson.parse(JSON.parse(String(row.work))), author);
+      return false;
+    });
+    if (isDone) return finished;
+  }
+}
+
+/** Notes the erasure, so that it is finished whatever happens, and refuses the names from now on. */
+async function begin(store: Store, person: ErasedPerson, now: number): Promise<void> {
+  const { orgId } = person;
+  const hashed = await nameHash(store, orgId, 'erased', now);
+  const hashes = namesOfErased(person).map((name) => hashed(name).toString('hex'));
+  await store.run([
+    {
+      sql: 'INSERT INTO erasures SELECT $org_id, $pseudonym, instant($now), $work, NULL',
+      parameters: { org_id: orgId, pseudonym: pseudonymOf(person), now, work: JSON.stringify(person) },
+    },
+    {
+      sql: `DELETE FROM erased_names WHERE org_id = ${quote(orgId)} AND name_hash IN (${hashes.map(quote).join(', ')})`,
+    },
+    {
+      sql: `INSERT INTO erased_names VALUES ${hashes.map((one) => `(${quote(orgId)}, ${quote(one)})`).join(', ')}`,
+    },
+  ]);
+  forgetNames(store);
+}
+
+/** Does all steps of an erasure that has begun. Each can be done again. */
+async function finish(context: ErasureContext, person: ErasedPerson, author: string): Promise<void> {
+  const { store, lake, data, settle, clock } = context;
+  // What was acknowledged before the names were refused, and is refused now.
+  const setAside = await settle();
+  await store.run(erasureStatements(person, author, clock()));
+  forgetNames(store);
+  await lake.forget(person.orgId);
+  for (const path of [...namedFiles(person, setAside), ...copiesIn(data)])
+    await rm(path, { recursive: true, force: true });
+  const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
+  await store.renewFile({
+    erasures: `SELECT * REPLACE (
+        CASE WHEN ${isThis} THEN NULL ELSE work END AS work,
+        CASE WHEN ${isThis} THEN make_timestamp_ms(${clock()}) ELSE finished_at END AS finished_at
+      ) FROM erasures`,
+  });
+  forgetNames(store);
+  await lake.publish(store, []);
+}
+
+/** The files of the inbox that can't be settled and name the person. */
+function namedFiles(person: ErasedPerson, setAside: readonly { readonly path: string }[]): string[] {
+  const words = [...namesOfErased(person), ...person.words].map((word) => word.toLowerCase());
+  const hasName = (path: string) => {
+    try {
+      const text = readFileSync(path, 'latin1').toLowerCase();
+      return words.some((word) => text.includes(Buffer.from(word).toString('latin1')));
+    } catch {
+      return false;
+    }
+  };
+  return setAside.map(({ path }) => path).filter(hasName);
+}
+
+function copiesIn(data: string): string[] {
+  return readdirSync(data)
+    .filter((name) => COPY.test(name))
+    .map((name) => join(data, name));
+}
+
+async function countsOf({ store, data }: ErasureContext, person: ErasedPerson): Promise<ErasureCount[]> {
+  const { orgId } = person;
+  const names = namesOfErased(person);
+  const { within } = patternsOf(person);
+  const count = async (sql: string, parameters = {}) => {
+    const [row] = await store.select(sql, { org_id: orgId, names, ...parameters });
+    return Number(row?.count);
+  };
+  const of = (table: string, column = 'user_id') =>
+    count(`SELECT count(*) AS count FROM ${table} WHERE org_id = $org_id AND ${column} IN $names`);
+  const folder = join(data, LAKE, folderOf(orgId));
+  const files = existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'))
+    : [];
+  const copies = copiesIn(data).flatMap((path) => (path.endsWith('backups') ? readdirSync(path) : [path]));
+  return [
+    { what: 'events', count: await of('events'), outcome: 'get the pseudonym' },
+    {
+      what: 'places',
+      count: await count(
+        `SELECT count(*) AS count FROM events
+        WHERE org_id = $org_id AND user_id IN $names
+          AND (regexp_matches(cwd, $within) OR regexp_matches(git_branch, $within) OR regexp_matches(repo, $within))`,
+        { within },
+      ),
+      outcome: 'of these events become null',
+    },
+    {
+      what: 'days',
+      count: await count(
+        'SELECT count(DISTINCT day) AS count FROM coverage WHERE org_id = $org_id AND user_id IN $names',
+      ),
+      outcome: 'get the pseudonym, with the same totals',
+    },
+    {
+      what: 'people',
+      count: (await of('people')) + (await of('scim_users')),
+      outcome: 'lose name, addresses and aliases',
+    },
+    {
+      what: 'keys',
+      count: await count(
+        'SELECT count(*) AS count FROM keys WHERE org_id = $org_id AND user_id IN $names AND revoked_at IS NULL',
+      ),
+      outcome: 'are revoked',
+    },
+    {
+      what: 'log entries',
+      count: await count(
+        'SELECT count(*) AS count FROM access_log WHERE org_id = $org_id AND (user_id IN $names OR about IN $names)',
+      ),
+      outcome: 'of who asked about whom get the pseudonym',
+    },
+    {
+      what: 'rejected lines',
+      count: await count(
+        'SELECT count(*) AS count FROM rejects WHERE org_id = $org_id AND regexp_matches(line, $within)',
+        { within },
+      ),
+      outcome: 'lose their text',
+    },
+    { what: 'lake files', count: files.length, outcome: 'are written anew, without earlier versions' },
+    { what: 'database copies', count: copies.length, outcome: 'in the data folder are deleted' },
+  ];
+}
