@@ -458,17 +458,28 @@ describe('every route, form and role', () => {
     const { status, text } = await send('/api/v1/sql', 'boss', sql);
     expect([status, JSON.parse(text).detail]).toEqual([403, expect.stringContaining('auditors')]);
     expect((await send('/api/v1/sql', 'root', sql)).status).toBe(403);
-    const tool = (name: string, args: object) => ({
-      method: 'POST',
-      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
-      accept: 'application/json, text/event-stream',
-    });
+    const tool = async (name: string, args: object) => {
+      const { text: said } = await send('/mcp', 'boss', {
+        method: 'POST',
+        payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+        accept: 'application/json, text/event-stream',
+      });
+      return said;
+    };
+    const range = { startDate: '2026-06-01', endDate: '2026-06-30' };
     for (const [name, args] of [
-      ['query', { sql: 'SELECT user_id FROM users' }],
-      ['get_summary', { startDate: '2026-06-01', endDate: '2026-06-30', group_by: 'user' }],
+      ['sql', { sql: 'SELECT user_id FROM users' }],
+      ['summary', { ...range, group_by: 'user' }],
+      ['summary', { ...range, user_id: ['secret-tools-0'] }],
+      ['report', { ...range, answer: 'users' }],
+      ['coverage', range],
     ] as const) {
-      const { text: said } = await send('/mcp', 'boss', tool(name, args));
-      expect(said).not.toMatch(SECRET);
+      const said = await tool(name, args);
+      expect(said, name).toContain('The organization protects people');
+      expect(said, name).not.toMatch(/secret-[clt]/);
     }
+    const said = await tool('summary', { ...range, group_by: 'team' });
+    expect(said).toContain('(small groups)');
+    expect(said).not.toMatch(SECRET);
   });
 });

@@ -100,6 +100,10 @@ class Reader extends Settler {
     .filter((name) => name !== 'batch')
     .join(', ')}, source`;
   protected override readonly keepsRejects = false;
+
+  /** Only the service knows who was erased. */
+  protected override async refuse(): Promise<void> {}
+
   events: MappedEvent[] = [];
   files: ReadFile[] = [];
 

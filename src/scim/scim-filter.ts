@@ -9,9 +9,9 @@ const COMPARISONS_AT_MOST = 10;
 const COMPARATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'lt', 'ge', 'le', 'pr'];
 const WORDS = new Set([...COMPARATORS, 'and', 'or', 'true', 'false', 'null']);
 
-/** A text as JSON has it. */
+/** A text as JSON has it. One that isn't closed is found too, so that nothing is read twice. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none in texts.
-const TEXT = /"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"/g;
+const TEXT = /"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*("?)/g;
 
 /** Attributes whose case matters. The instants in meta are compared as instants. */
 const EXACT = new Set(['id', 'externalid', 'meta']);
@@ -36,7 +36,7 @@ export function filterOf(text: string, attributes: ReadonlySet<string>): ScimFil
     throw invalid(`The filter must have at most ${LENGTH_AT_MOST} characters.`);
   const texts: string[] = [];
   const plain = text
-    .replace(TEXT, (literal) => `"${texts.push(JSON.parse(literal)) - 1}"`)
+    .replace(TEXT, (literal, end) => (end === '' ? literal : `"${texts.push(JSON.parse(literal)) - 1}"`))
     .replace(/urn:ietf:params:scim:schemas:core:2\.0:(?:User|Group):/gi, '')
     .replace(/\b(?:true|false|null)\b/gi, (word) => word.toLowerCase());
   requireKnown(plain, attributes);
@@ -59,7 +59,7 @@ export function filterOf(text: string, attributes: ReadonlySet<string>): ScimFil
 /** The condition in the path of a patch, as `type eq "work"`: equalities that must all hold. Throws a ScimError. */
 export function conditionOf(text: string): Readonly<Record<string, readonly ['eq', unknown]>> {
   const parts = text
-    .split(/\s+and\s+/i)
+    .split(/\sand\s/i)
     .map((part) => /^\s*(type|value|primary)\s+eq\s+("[^"\\]*"|true|false)\s*$/i.exec(part));
   const entries = parts.map((found) => {
     if (found === null)

@@ -260,7 +260,7 @@ export class Settler {
   }
 
   /** Finds out how to refuse the events of people who were erased. */
-  private async refuse({ files }: Batch): Promise<void> {
+  protected async refuse({ files }: Batch): Promise<void> {
     const refusal = await refusalOf(
       this.session,
       files.map(({ orgId }) => orgId),

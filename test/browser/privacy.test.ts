@@ -65,6 +65,17 @@ describe.runIf(hasBrowser)('a protected organization', () => {
     await page.getByText('You do.').waitFor();
   });
 
+  test('shows a member the own place, and nobody else', async () => {
+    const { key } = await site.key('member', names[0]);
+    const page = await site.signedIn(key);
+    const place = page.getByRole('region', { name: 'Your place' });
+    await place.getByText(/^among \d+ people/).waitFor();
+    await place.getByText('Autonomy ratio').first().waitFor();
+    const shown = await page.locator('body').innerText();
+    expect(names.slice(1).filter((name) => shown.includes(name))).toEqual([]);
+    await expectSound(page);
+  });
+
   test('is one because an owner said so', async () => {
     const { key } = await site.key('owner', 'root');
     const page = await site.signedIn(key, 'operations/privacy');

@@ -7,6 +7,7 @@ import { cell } from './format.js';
 import { Groups } from './groups.js';
 import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
+import { OwnPlace } from './own-place.js';
 import type { PageProps, RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { PersonDays } from './person-days.js';
@@ -43,7 +44,10 @@ export function Overview({ address, session }: PageProps) {
         <TokensByModel address={address} last={last} />
         {seesNames && <Autonomy address={address} last={last} open={open} />}
         {!isManager && session.user_id !== null && (
-          <PersonDays address={address} last={last} userId={undefined} />
+          <>
+            <PersonDays address={address} last={last} userId={undefined} />
+            <OwnPlace address={address} last={last} />
+          </>
         )}
         {seesNames && <AutonomousPeople address={address} last={last} />}
         <Groups address={address} last={last} name="places" isOfOne={!isManager} />
