@@ -147,8 +147,7 @@ export const privacyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store
         request.protection = await protectionOf(store, caller, clock());
         return bodyOf(request, found);
       } catch (error) {
-        if (error instanceof Stale)
-          throw new ApiError(412, error.message.replace('the expected one', 'the one in If-Match'));
+        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
         throw error;
       }
     },

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Queue } from '../store/queue.js';
 import { type AccessEntry, addEntries, type Scope } from '../store/state/access-log.js';
-import { erasedIn } from '../store/state/erased-names.js';
 import type { Store } from '../store/store.js';
 import type { Caller } from './caller.js';
 
@@ -11,9 +10,6 @@ const SAVE_MS = 5_000;
 /** How many entries one statement writes, and how many can wait in memory. */
 const TOGETHER = 500;
 const WAITING_AT_MOST = 50_000;
-
-/** What an entry has instead of the name of somebody who was erased. */
-const ERASED = '(erased)';
 
 /** How many users an entry can be about, and how long their ids can be: as many as requests can name. */
 const USERS_AT_MOST = 200;
@@ -77,20 +73,12 @@ export class AccessLog {
     }
   }
 
-  /** An entry without the names of people who were erased since, or whose names somebody asks for. */
-  private async withoutErased(entry: AccessEntry): Promise<AccessEntry> {
-    const isErased = await erasedIn(this.store, entry.orgId);
-    if (isErased === undefined) return entry;
-    const shown = (name: string | null) => (name !== null && isErased(name) ? ERASED : name);
-    return { ...entry, userId: shown(entry.userId), about: shown(entry.about) };
-  }
-
   /** Writes the entries that wait. Those that can't be written go on waiting. */
   save(): Promise<void> {
     return this.queue.run(async () => {
       while (this.waiting.length > 0) {
         const some = this.waiting.slice(0, TOGETHER);
-        await addEntries(this.store, await Promise.all(some.map((entry) => this.withoutErased(entry))));
+        await addEntries(this.store, some);
         this.waiting.splice(0, some.length);
       }
       if (this.dropped > 0) this.lost(this.dropped);

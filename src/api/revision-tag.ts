@@ -7,6 +7,11 @@ export class Stale extends UsageError {
   constructor(newest: number) {
     super(`The newest revision is ${newest}, not the expected one: read it again.`);
   }
+
+  /** The sentence for a request with If-Match. */
+  get ofHeader(): string {
+    return this.message.replace('the expected one', 'the one in If-Match');
+  }
 }
 
 /** The ETag of a revision, without quotes. It includes the organization, so that it never matches another one's. */

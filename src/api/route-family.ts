@@ -3,7 +3,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
-
 import { type Authenticator, identifyOnce, requireAction } from './auth.js';
 import type { Caller } from './caller.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';

@@ -124,8 +124,8 @@ export class Controls {
   }
 
   /**
-   * Replaces all settings by a new revision and returns it. A masked secret stays as it is. People join the teams of a new table of groups. Throws Stale if `isExpected` doesn't accept
-   * the newest revision, and a UsageError for invalid settings: a masked secret without a stored one, or allowed addresses without
+   * Replaces all settings by a new revision and returns it. A masked secret stays as it is. People join the teams of a new table of groups.
+   * Throws Stale if `isExpected` doesn't accept the newest revision, and a UsageError for invalid settings: a masked secret without a stored one, or allowed addresses without
    * the author's own, if `address` gives it.
    */
   replace(

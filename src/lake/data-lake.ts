@@ -49,8 +49,8 @@ export class Lake {
   }
 
   /**
-   * Publishes some days as the store has them, and people who have changed. At a process's first publication, and after a failure, it publishes all days that aren't
-   * published yet. Throws LakeFailed.
+   * Publishes some days as the store has them, and people who have changed. At a process's first publication, and after a failure, it publishes all
+   * days that aren't published yet. Throws LakeFailed.
    */
   publish(store: Store, days: readonly OrgDay[]): Promise<void> {
     return this.exclusive(async () => {

@@ -52,7 +52,7 @@ export function byGroups(
     const begun = memberships.filter((one) => one.kind !== kind || one.firstDay <= today);
     memberships =
       wanted === present?.name
-        ? // Who was deactivated today goes on.
+        ? // Somebody who was deactivated today goes on.
           begun.map((one) => (one === present ? { ...one, lastDay: LAST_DAY } : one))
         : moved(begun, { kind, name: wanted ?? '', isLead: false }, today);
   }

@@ -240,8 +240,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
           days,
         };
       } catch (error) {
-        if (error instanceof Stale)
-          throw new ApiError(412, error.message.replace('the expected one', 'the one in If-Match'));
+        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
         if (error instanceof UsageError) throw new ApiError(400, error.message);
         throw error;
       }

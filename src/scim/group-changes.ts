@@ -50,7 +50,7 @@ export async function saveGroup(
   return group;
 }
 
-/** Removes a group. Who was in it leaves the team that it gave. Runs in a turn of SCIM. */
+/** Removes a group. Its members leave the team that it gave. Runs in a turn of SCIM. */
 export async function removeGroup({ store, orgId, author, now }: ScimContext, scimId: string): Promise<void> {
   await removeScimGroup(store, orgId, scimId);
   await joinTeams(store, orgId, author, now);

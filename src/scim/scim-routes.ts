@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { authorOf } from '../api/caller.js';
 import { ApiError, SCIM_TYPE } from '../api/errors.js';
 import { parseJsonBodies } from '../api/json-body.js';
 import { baseOf } from '../api/public-url.js';
@@ -18,7 +19,7 @@ import { removeGroup, saveGroup } from './group-changes.js';
 import { PatchBody, patchedGroup, patchedUser } from './patch-operations.js';
 import { type Attributes, groupOf, memberIdsOf, userOf } from './scim-body.js';
 import { filterOf } from './scim-filter.js';
-import { GroupSchema, pathsOf, type ResourceSchema, TYPES, UserSchema } from './scim-schemas.js';
+import { GroupSchema, pathsOf, type ResourceSchema, TYPES, URN, UserSchema } from './scim-schemas.js';
 import { removeUser, type ScimContext, saveUser } from './user-changes.js';
 
 /** The dependencies of the routes of SCIM. */
@@ -49,7 +50,6 @@ const Params = z.strictObject({ id: z.string() });
 const Body = z.looseObject({}, 'must be an object');
 
 const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
-const URN = 'urn:ietf:params:scim:schemas:core:2.0';
 
 /** A kind of resources, as the routes of lists and of single ones read it. */
 interface Kind {
@@ -70,9 +70,9 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
   });
 
   const baseOfScim = (request: FastifyRequest) => new URL('scim/v2', baseOf(config, request)).href;
-  const contextOf = ({ caller: { orgId, userId, credential } }: FastifyRequest): ScimContext => ({
-    ...{ store, orgId, sessions, now: clock() },
-    author: userId ?? `key ${credential}`,
+  const contextOf = ({ caller }: FastifyRequest): ScimContext => ({
+    ...{ store, orgId: caller.orgId, sessions, now: clock() },
+    author: authorOf(caller),
   });
   /** Changes take turns. */
   const inTurn = <T>(request: FastifyRequest, work: (context: ScimContext) => Promise<T>) =>

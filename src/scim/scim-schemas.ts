@@ -2,7 +2,8 @@ import { Types } from 'scimmy';
 
 const { Attribute, Schema, SchemaDefinition } = Types;
 
-const URN = 'urn:ietf:params:scim:schemas:core:2.0';
+/** Begins the ids of the schemas (RFC 7643). */
+export const URN = 'urn:ietf:params:scim:schemas:core:2.0';
 
 const text = (name: string, description: string, more: object = {}) =>
   new Attribute('string', name, { description, ...more });

@@ -6,7 +6,7 @@ import { dayOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ended, joinTeams } from '../people/group-teams.js';
 import { replacePeople, SharedName } from '../people/people-change.js';
-import { type Person, PersonEmail, PersonName, UserId } from '../store/state/person.js';
+import { hasName, type Person, PersonEmail, PersonName, UserId } from '../store/state/person.js';
 import {
   choiceOfUsers,
   removeScimUser,
@@ -115,9 +115,7 @@ async function savePerson(
 
 function personOf(people: readonly Person[], names: readonly string[]): Person | undefined {
   for (const name of names) {
-    const found = people.find(
-      ({ userId, emails, aliases }) => userId === name || emails.includes(name) || aliases.includes(name),
-    );
+    const found = people.find((person) => hasName(person, name));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -46,7 +46,7 @@ const OTHER_FORMS = {
   'application/vnd.apache.parquet': binary('a Parquet file'),
 };
 
-/** Whom a statement is about. What it reads of the tables isn't known, so a table with users is about everyone. */
+/** Whom a statement is about. Nobody knows which rows of its tables it reads, so one with users is about everyone. */
 function aboutSql(sql: unknown): About {
   // The body of a request that is refused isn't read.
   if (typeof sql !== 'string') return { scope: 'everyone' };

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { quote } from '../sql-text.js';
 import type { Store } from '../store.js';
-import { peopleOf } from './person.js';
+import { hasName, peopleOf } from './person.js';
 
 /** Names that are shorter are looked for only where a whole value is a name. */
 const SHORTEST = 3;
@@ -40,9 +41,7 @@ export async function findPerson(
 ): Promise<ErasedPerson | undefined> {
   const org = { org_id: orgId };
   const { people } = await peopleOf(store, orgId);
-  const person = people.find(
-    ({ userId, emails, aliases }) => userId === named || emails.includes(named) || aliases.includes(named),
-  );
+  const person = people.find((one) => hasName(one, named));
   const userId = person?.userId ?? named;
   const known = new Set([userId, ...(person?.aliases ?? []), ...(person?.emails ?? [])]);
   const texts = async (sql: string, of: ReadonlySet<string> = known) =>
@@ -72,13 +71,14 @@ export async function findPerson(
     .concat(said.filter((text) => text.includes('@')))
     .filter((email) => !known.has(email));
   if (unknown.length > 0) {
+    const own = [...known].map(quote).join(', ');
     const shared = new Set(
       (
         await store.select(
           `SELECT user_email FROM (
-            SELECT user_email FROM events WHERE org_id = $org_id AND user_email IN $emails AND user_id NOT IN (${[...known].map(sqlText).join(', ')})
-            UNION SELECT user_email FROM user_emails WHERE org_id = $org_id AND user_email IN $emails AND user_id NOT IN (${[...known].map(sqlText).join(', ')})
-            UNION SELECT alias AS user_email FROM aliases WHERE org_id = $org_id AND alias IN $emails AND user_id NOT IN (${[...known].map(sqlText).join(', ')})
+            SELECT user_email FROM events WHERE org_id = $org_id AND user_email IN $emails AND user_id NOT IN (${own})
+            UNION SELECT user_email FROM user_emails WHERE org_id = $org_id AND user_email IN $emails AND user_id NOT IN (${own})
+            UNION SELECT alias AS user_email FROM aliases WHERE org_id = $org_id AND alias IN $emails AND user_id NOT IN (${own})
           ) AS shared`,
           { ...org, emails: unknown },
         )
@@ -106,9 +106,6 @@ export async function findPerson(
   // A first name alone says too little.
   return { orgId, names, words: wordsOf([...known, ...said.filter((text) => /[@\s]/.test(text))]) };
 }
-
-/** A text as an SQL string. */
-const sqlText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** All texts in a JSON value. */
 function textsIn(value: unknown): string[] {

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Store } from '../store.js';
+import { OfOrganizations } from './of-store.js';
 
 /** The secrets of each store's organizations, which never change. */
-const known = new WeakMap<Store, Map<string, Promise<Buffer>>>();
+const known = new OfOrganizations<Buffer>();
 
 /** What names are hashed for. A hash for one purpose says nothing of one for another. */
 export type Purpose = 'pseudonym' | 'erased';
@@ -17,7 +18,7 @@ export async function nameHash(
   purpose: Purpose,
   now: number,
 ): Promise<NameHash> {
-  return hashWith(await secretOf(store, orgId, now), purpose);
+  return hashWith(await known.get(store, orgId, () => readOrMake(store, orgId, now)), purpose);
 }
 
 /** The hash of names with a secret. */
@@ -26,15 +27,6 @@ export function hashWith(secret: Buffer, purpose: Purpose): NameHash {
     createHmac('sha256', secret)
       .update(JSON.stringify([purpose, name]))
       .digest();
-}
-
-function secretOf(store: Store, orgId: string, now: number): Promise<Buffer> {
-  const found = known.get(store) ?? new Map<string, Promise<Buffer>>();
-  known.set(store, found);
-  const read = found.get(orgId) ?? readOrMake(store, orgId, now);
-  found.set(orgId, read);
-  read.catch(() => found.delete(orgId));
-  return read;
 }
 
 async function readOrMake(store: Store, orgId: string, now: number): Promise<Buffer> {

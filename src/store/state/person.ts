@@ -3,10 +3,10 @@ import type { Day } from '../../day.js';
 import { grouped } from '../../input/grouped.js';
 import type { Kind } from '../../input/kinds.js';
 import { EmailText, nameText } from '../../input/name-text.js';
-import { Queue } from '../queue.js';
 import { quote, readSql } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
+import { OfOrganizations, Turns } from './of-store.js';
 
 /** The days of a membership that always was, and of one of which no end is known. */
 export const FIRST_DAY = '1970-01-01' as Day;
@@ -50,6 +50,11 @@ export interface Person {
   readonly memberships: readonly Membership[];
 }
 
+/** Whether a name is one of a person's: the user id, an address or an alias. */
+export function hasName({ userId, emails, aliases }: Person, name: string): boolean {
+  return userId === name || emails.includes(name) || aliases.includes(name);
+}
+
 /** The people of an organization after one change of them; revision 0 before the first. */
 export interface People {
   readonly revision: number;
@@ -60,8 +65,7 @@ export interface People {
 /** How many rows one statement writes. */
 const TOGETHER = 500;
 
-/** Changes of a store's people take turns: each is made of what the one before left. */
-const turns = new WeakMap<Store, Queue>();
+const turns = new Turns();
 
 /** The aliases of an organization in memory. */
 interface Aliases {
@@ -72,15 +76,12 @@ interface Aliases {
 }
 
 /** The aliases of each store's organizations. Changes drop them. */
-const known = new WeakMap<Store, Map<string, Promise<Aliases>>>();
-
-whenErased((store) => known.delete(store));
+const known = new OfOrganizations<Aliases>();
+whenErased((store) => known.drop(store));
 
 /** Runs work that reads the people of a store and changes them. */
 export function inTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  const queue = turns.get(store) ?? new Queue();
-  turns.set(store, queue);
-  return queue.run(work);
+  return turns.run(store, work);
 }
 
 /** The people of an organization. */
@@ -199,7 +200,7 @@ export async function changePeople(store: Store, change: PeopleChange, now: numb
       parameters: made,
     },
   ]);
-  known.delete(store);
+  known.drop(store);
   const [noted] = await store.select(
     'SELECT count(*) AS days FROM renamed_days WHERE org_id = $org_id AND revision = $revision',
     made,
@@ -216,21 +217,16 @@ export function inParts<T>(list: readonly T[]): T[][] {
 
 /** The aliases of an organization. They are kept in memory. */
 function aliasesOf(store: Store, orgId: string): Promise<Aliases> {
-  const found = known.get(store) ?? new Map<string, Promise<Aliases>>();
-  known.set(store, found);
-  const read =
-    found.get(orgId) ??
-    store
-      .select('SELECT alias, user_id FROM aliases WHERE org_id = $org_id ORDER BY alias', { org_id: orgId })
-      .then((rows) => ({
-        users: new Map(rows.map(({ alias, user_id }) => [String(alias), String(user_id)])),
-        ofUser: rowsByUser(rows),
-      }));
-  found.set(orgId, read);
-  read.catch(() => {
-    if (found.get(orgId) === read) found.delete(orgId);
+  return known.get(store, orgId, async () => {
+    const rows = await store.select(
+      'SELECT alias, user_id FROM aliases WHERE org_id = $org_id ORDER BY alias',
+      { org_id: orgId },
+    );
+    return {
+      users: new Map(rows.map(({ alias, user_id }) => [String(alias), String(user_id)])),
+      ofUser: rowsByUser(rows),
+    };
   });
-  return read;
 }
 
 /** The user for whom a name counts: the person if it is an alias, else itself. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Queue } from '../queue.js';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
+import { OfOrganizations, Turns } from './of-store.js';
 
 /** Who sees people: in `protected` mode only auditors see rows of people and their names. */
 export const MODES = ['open', 'protected'] as const;
@@ -31,11 +31,10 @@ export interface PrivacyRevision extends Privacy {
 const Auditors = z.array(z.string());
 
 /** The newest revisions of each store's organizations. Changes drop them. */
-const known = new WeakMap<Store, Map<string, Promise<PrivacyRevision>>>();
+const known = new OfOrganizations<PrivacyRevision>();
+whenErased((store) => known.drop(store));
 
-whenErased((store) => known.delete(store));
-
-const queues = new WeakMap<Store, Queue>();
+const turns = new Turns();
 
 function revisionOf(row: Row | undefined): PrivacyRevision {
   if (row === undefined)
@@ -65,14 +64,7 @@ export async function newestPrivacy(store: Store, orgId: string): Promise<Privac
 
 /** The same, kept in memory. */
 export function privacyOf(store: Store, orgId: string): Promise<PrivacyRevision> {
-  const found = known.get(store) ?? new Map<string, Promise<PrivacyRevision>>();
-  known.set(store, found);
-  const read = found.get(orgId) ?? newestPrivacy(store, orgId);
-  found.set(orgId, read);
-  read.catch(() => {
-    if (found.get(orgId) === read) found.delete(orgId);
-  });
-  return read;
+  return known.get(store, orgId, () => newestPrivacy(store, orgId));
 }
 
 /** Changes who may see people by name. `make` gets the newest revision, and throws if it may not be changed. Equal settings are no change. */
@@ -83,9 +75,7 @@ export function changePrivacy(
   author: string,
   now: number,
 ): Promise<PrivacyRevision> {
-  const queue = queues.get(store) ?? new Queue();
-  queues.set(store, queue);
-  return queue.run(async () => {
+  return turns.run(store, async () => {
     const before = await newestPrivacy(store, orgId);
     const { mode, smallestGroup, auditors } = make(before);
     const names = JSON.stringify([...new Set(auditors)].sort());
@@ -104,7 +94,7 @@ export function changePrivacy(
         },
       },
     ]);
-    known.get(store)?.delete(orgId);
+    known.drop(store, orgId);
     return privacyOf(store, orgId);
   });
 }

@@ -1,14 +1,11 @@
-import { Queue } from '../queue.js';
 import type { Parameters, Row, Store } from '../store.js';
+import { Turns } from './of-store.js';
 
-/** Requests of SCIM take turns: each changes what the one before left. */
-const turns = new WeakMap<Store, Queue>();
+const turns = new Turns();
 
 /** Runs work that reads the users and groups of SCIM and changes them. */
 export function inScimTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  const queue = turns.get(store) ?? new Queue();
-  turns.set(store, queue);
-  return queue.run(work);
+  return turns.run(store, work);
 }
 
 /** Which rows, and of these which part; all of an organization's by default. */

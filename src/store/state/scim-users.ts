@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EmailText, NO_CONTROLS } from '../../input/name-text.js';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
+import { OfOrganizations } from './of-store.js';
 import { OF_ONE_PERSON } from './person.js';
 import { type ScimChoice, scimRows } from './scim-rows.js';
 
@@ -38,9 +39,8 @@ export interface ScimUser {
 }
 
 /** The people who are deactivated, by organization. Changes drop them. */
-const inactive = new WeakMap<Store, Map<string, Promise<ReadonlySet<string>>>>();
-
-whenErased((store) => inactive.delete(store));
+const inactive = new OfOrganizations<ReadonlySet<string>>();
+whenErased((store) => inactive.drop(store));
 
 /** The attributes by which the store itself finds users. Only of user names is case ignored. */
 const FOUND_BY = {
@@ -108,7 +108,7 @@ export async function saveScimUser(
           parameters,
         },
   ]);
-  inactive.delete(store);
+  inactive.drop(store);
 }
 
 /** Removes a user from all groups, and then the user; the person stays. */
@@ -118,19 +118,17 @@ export async function removeScimUser(store: Store, orgId: string, scimId: string
     { sql: 'DELETE FROM scim_members WHERE org_id = $org_id AND member_id = $scim_id', parameters },
     { sql: 'DELETE FROM scim_users WHERE org_id = $org_id AND scim_id = $scim_id', parameters },
   ]);
-  inactive.delete(store);
+  inactive.drop(store);
 }
 
 /** Whether the identity provider has deactivated a person. */
 export async function isDeactivated(store: Store, orgId: string, userId: string): Promise<boolean> {
-  const found = inactive.get(store) ?? new Map<string, Promise<ReadonlySet<string>>>();
-  inactive.set(store, found);
-  const read =
-    found.get(orgId) ??
-    store
-      .select('SELECT user_id FROM scim_users WHERE org_id = $org_id AND NOT is_active', { org_id: orgId })
-      .then((rows) => new Set(rows.map(({ user_id }) => String(user_id))));
-  found.set(orgId, read);
-  read.catch(() => found.delete(orgId));
-  return (await read).has(userId);
+  const users = await inactive.get(store, orgId, async () => {
+    const rows = await store.select(
+      'SELECT user_id FROM scim_users WHERE org_id = $org_id AND NOT is_active',
+      { org_id: orgId },
+    );
+    return new Set(rows.map(({ user_id }) => String(user_id)));
+  });
+  return users.has(userId);
 }
