@@ -199,10 +199,13 @@ export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth));
 }
 
-/** Fails where a page has faults in either colour scheme, or is wider than a phone. */
+/** Fails where a page has faults in either colour scheme, or is wider than a phone, once nothing on it is awaited. */
 export async function expectSound(page: Page): Promise<void> {
   const size = page.viewportSize() ?? { width: 1280, height: 900 };
   await page.locator('h1').first().waitFor();
+  await page.waitForFunction(
+    () => document.querySelector('[aria-busy="true"]') === null && document.getAnimations().length === 0,
+  );
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await faultsOf(page), page.url()).toEqual([]);
