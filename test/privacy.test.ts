@@ -7,6 +7,7 @@ import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
+import { randomOf } from './random.js';
 import { type Operation, queryOf, Reference } from './reference.js';
 import { ending, event, storeName, World } from './world.js';
 
@@ -302,6 +303,117 @@ describe('filters', () => {
     // Under the filter two people have another agent.
     const agents = await rowsOf(`${filter}&group_by=agent`);
     expect(agents.map(({ group_key }: { group_key: string }) => group_key)).toEqual(['(small groups)']);
+  });
+});
+
+describe('the difference of two answers', () => {
+  const FLOOR = 3;
+  const DAY = '2026-06-10';
+  const CHOICES = {
+    team: ['T1', 'T2', 'T3'],
+    agent: ['codex', 'claude-code', 'cline'],
+    repo: ['github.com/acme/x', 'github.com/acme/y', 'github.com/acme/z'],
+    model: ['model-m', 'model-n', 'model-o'],
+  };
+  const GROUPS = [undefined, ...Object.keys(CHOICES)];
+  /** What somebody who knows all names knows of a row: the values that its events can have. */
+  type Chosen = Record<keyof typeof CHOICES, string[]>;
+
+  // ClickHouse takes a second to plan each, so it is asked for fewer.
+  const [SEEDS, QUESTIONS] = storeName() === 'ClickHouse' ? [[1], 8] : [[1, 2, 3], 25];
+
+  test.each(SEEDS)('is of nobody or of enough people: organization %i', async (seed) => {
+    const orgId = `random-${seed}`;
+    const random = randomOf(seed);
+    // Some are rare.
+    const one = <T>(of: readonly T[]) => of[Math.floor(random() ** 2 * of.length)] as T;
+    const ownerOf = new Map<bigint, string>();
+    const people = Array.from({ length: 14 }, (_, place) => `p${place}`);
+    const events = people.flatMap((user_id) =>
+      Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+        const place = ownerOf.size;
+        ownerOf.set(1n << BigInt(place), user_id);
+        return event(`e${place}`, {
+          ...{ type: 'model_usage', timestamp: `${DAY}T10:00:00Z`, user_id, session_id: `s${place}` },
+          ...{ agent: one(CHOICES.agent), repo: one(CHOICES.repo), model: one(CHOICES.model) },
+          ...{ input_tokens: 2 ** place, output_tokens: 0 },
+        });
+      }),
+    );
+    await world.send(events, { orgId });
+    const csv = people.map((user) => `${user},${one(CHOICES.team)}`);
+    await replacePeople(
+      world.store,
+      orgId,
+      (before) =>
+        withLines(before, peopleLines(['user_id,team', ...csv].join('\n'), 'p.csv'), {
+          today: dayOf(world.now),
+          replaces: false,
+        }),
+      { author: 'root' },
+      world.now,
+    );
+    await world.build();
+    const change = { mode: 'protected', smallestGroup: FLOOR, auditors: [] } as const;
+    await changePrivacy(world.store, orgId, () => change, 'root', world.now);
+    keys.set(orgId, (await createKey(world.store, { orgId, role: 'manager' }, world.now)).key);
+
+    // One filter or two, of one value or two.
+    const someOf = (dimension: keyof typeof CHOICES) => {
+      const values = CHOICES[dimension].filter(() => random() < 0.5).slice(0, 2);
+      return (values.length === 0 ? [CHOICES[dimension][0]] : values).map(
+        (value) => `&${dimension}=${value}`,
+      );
+    };
+    const dimensions = Object.keys(CHOICES) as (keyof typeof CHOICES)[];
+    const filters = new Set(['']);
+    while (filters.size < QUESTIONS) {
+      const chosen = dimensions.filter(() => random() < 0.4).slice(0, 2);
+      filters.add(chosen.flatMap(someOf).join(''));
+    }
+    const told: { readonly mask: bigint; readonly chosen: Chosen; readonly by: string }[] = [];
+    let refused = 0;
+    for (const filter of filters)
+      for (const group of GROUPS) {
+        const url = `${SUMMARY}?startDate=${DAY}&endDate=${DAY}${group === undefined ? '' : `&group_by=${group}`}${filter}`;
+        const { status, text } = await send(url, orgId);
+        if (status === 403) {
+          refused += 1;
+          continue;
+        }
+        const rows = JSON.parse(text).data;
+        const shown = new Set(rows.map((row: { group_key: string }) => row.group_key));
+        const asked = new URLSearchParams(filter);
+        for (const { input_tokens, group_key } of rows) {
+          // Joined are those that have no row.
+          const values = (dimension: keyof typeof CHOICES) => {
+            const all = CHOICES[dimension].filter(
+              (value) => !asked.has(dimension) || asked.getAll(dimension).includes(value),
+            );
+            if (dimension !== group) return all;
+            return group_key === '(small groups)' ? all.filter((value) => !shown.has(value)) : [group_key];
+          };
+          const chosen = Object.fromEntries(dimensions.map((one) => [one, values(one)])) as Chosen;
+          told.push({ mask: BigInt(input_tokens), chosen, by: `${group} ${filter} ${group_key}` });
+        }
+      }
+    const peopleOf = (mask: bigint) =>
+      new Set([...ownerOf].filter(([bit]) => (mask & bit) !== 0n).map(([, user]) => user)).size;
+    const giving = told.flatMap((larger) =>
+      told.flatMap((smaller) => {
+        const difference = larger.mask ^ smaller.mask;
+        const isPart =
+          difference !== 0n &&
+          dimensions.every((one) => smaller.chosen[one].every((value) => larger.chosen[one].includes(value)));
+        return isPart && peopleOf(difference) < FLOOR
+          ? [`${larger.by} - ${smaller.by}: ${peopleOf(difference)} people`]
+          : [];
+      }),
+    );
+    expect(giving).toEqual([]);
+    // Some are answered, and some are not.
+    expect(told.length).toBeGreaterThan(5);
+    expect(refused).toBeGreaterThan(0);
   });
 });
 

@@ -205,7 +205,10 @@ hidden_row AS (
         coalesce(quiet_day.counted_on, shown_person.day) AS day,
         shown_person.group_key AS group_key,
         count(DISTINCT shown_person.user_id) AS people,
-        CASE WHEN count(DISTINCT shown_person.user_id) < $floor THEN 1 ELSE 0 END AS is_thin
+        CASE
+          WHEN count(DISTINCT shown_person.user_id) < $floor OR $group_by = 'none' AND min(shown_person.is_told) = 0 THEN 1
+          ELSE 0
+        END AS is_thin
       FROM shown_person
       LEFT JOIN quiet_day
         ON quiet_day.day = shown_person.day

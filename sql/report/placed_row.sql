@@ -1,13 +1,22 @@
--- One row says that a request that may tell no few people apart finds something of a person in one group on one day, or would without one of its
--- filters, which it misses: '' if it misses none. Models, tools and MCP servers are those of the same part of a session.
+-- One row says that a request that may tell no few people apart finds something of a person in one group on one day, or would without some of its
+-- filters. missed has a letter for each filter that leaves it out, and is empty if none does. The columns of filters have what it is in those
+-- that the request has, else ''. Models, tools and MCP servers are those of the same part of a session.
 -- belongs_to is belongs_to.sql. quiet_day has the days that count with another one.
--- Grain: (day, group_key, user_id, missed).
+-- Grain: (day, group_key, user_id, agent, client, repo, team, cost_center, model, tool, mcp_server).
 SELECT DISTINCT
   day,
   period,
   group_key,
   user_id,
-  missed
+  missed,
+  agent,
+  client,
+  repo,
+  team,
+  cost_center,
+  model,
+  tool,
+  mcp_server
 FROM (
   SELECT
     part.day AS day,
@@ -38,7 +47,15 @@ FROM (
       CASE WHEN $model IS NULL OR coalesce(used.model_id, '') IN $model THEN '' ELSE 'm' END,
       CASE WHEN $tool IS NULL OR coalesce(called.tool_key, '') IN $tool THEN '' ELSE 'l' END,
       CASE WHEN $mcp_server IS NULL OR coalesce(called.server_key, '') IN $mcp_server THEN '' ELSE 's' END
-    ) AS missed
+    ) AS missed,
+    CASE WHEN $agent IS NULL THEN '' ELSE part.agent END AS agent,
+    CASE WHEN $client IS NULL THEN '' ELSE part.client END AS client,
+    CASE WHEN $repo IS NULL THEN '' ELSE part.repo END AS repo,
+    CASE WHEN $team IS NULL THEN '' ELSE coalesce(team.name, '') END AS team,
+    CASE WHEN $cost_center IS NULL THEN '' ELSE coalesce(cost_center.name, '') END AS cost_center,
+    CASE WHEN $model IS NULL THEN '' ELSE coalesce(used.model_id, '') END AS model,
+    CASE WHEN $tool IS NULL THEN '' ELSE coalesce(called.tool_key, '') END AS tool,
+    CASE WHEN $mcp_server IS NULL THEN '' ELSE coalesce(called.server_key, '') END AS mcp_server
   FROM session_parts AS part
   LEFT JOIN belongs_to AS team
     ON team.kind = 'team'
@@ -97,6 +114,5 @@ FROM (
   WHERE part.org_id = $org_id
     AND part.day BETWEEN $earliest AND $to
 ) AS placed
-WHERE length(missed) <= 1
-  AND group_key IS NOT NULL
+WHERE group_key IS NOT NULL
   AND ($group_by <> 'mcp_server' OR group_key <> '')

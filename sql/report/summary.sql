@@ -238,7 +238,10 @@ hidden_row AS (
         row_day.is_previous AS is_previous,
         shown_person.group_key AS group_key,
         count(DISTINCT shown_person.user_id) AS people,
-        CASE WHEN count(DISTINCT shown_person.user_id) < $floor THEN 1 ELSE 0 END AS is_thin
+        CASE
+          WHEN count(DISTINCT shown_person.user_id) < $floor OR $group_by = 'none' AND min(shown_person.is_told) = 0 THEN 1
+          ELSE 0
+        END AS is_thin
       FROM shown_person
       JOIN row_day
         ON row_day.day = shown_person.day

@@ -16,7 +16,15 @@ import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
-import { earliestOf, keysOf, TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
+import {
+  earliestOf,
+  FILTERS_AT_MOST,
+  Filters,
+  keysOf,
+  TOTALS_LIMIT,
+  type Totals,
+  totalsOf,
+} from './totals-query.js';
 
 /** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
@@ -85,6 +93,12 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     const isOwn = users?.length === 1 && users[0] === caller.userId;
     if (protection === undefined || isOwn) return question;
     requireGroups(question);
+    const filters = Object.keys(Filters).filter((name) => Object.hasOwn(question.totals ?? {}, name));
+    if (filters.length > FILTERS_AT_MOST)
+      throw new ApiError(
+        403,
+        `The organization protects people, so a request can have ${FILTERS_AT_MOST} filters at most: leave one out.`,
+      );
     const { floor } = protection;
     const { from } = question;
     const all = (await quietDaysOf(store, caller.orgId, floor)).filter(

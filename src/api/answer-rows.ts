@@ -16,6 +16,7 @@ import {
   belongingOf,
   cursorOf,
   Filters,
+  filterSetsSql,
   GUARDED,
   parametersOf,
   sourceFilesOf,
@@ -174,18 +175,23 @@ async function withRepoKeys(select: Store['select'], request: ReportRequest): Pr
   return { ...request, totals: { ...request.totals, repo } };
 }
 
+/** Those of GUARDED that are computed once for all their readers. TRICKY: ClickHouse can't if one of them reads another. */
+const COMPUTED_ONCE = ['shown_cell'];
+
 /** No rows of shown_person.sql. */
-const NOBODY = "SELECT DATE '1970-01-01' AS day, '' AS user_id, '' AS found_key, '' AS group_key WHERE 1 = 0";
+const NOBODY =
+  "SELECT DATE '1970-01-01' AS day, '' AS user_id, '' AS found_key, '' AS group_key, 1 AS is_told WHERE 1 = 0";
 
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */
 function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
   const asked = { ...request, totals: answer === 'costs' ? { ...totals, interval: 'day' as const } : totals };
-  const text = withSources(readSql(`report/${answer}.sql`), {
+  const sources = {
     quiet_day: quietDaysSql(request.guard?.quietDays),
-    ...(request.guard === undefined ? { shown_person: NOBODY } : {}),
+    ...(request.guard === undefined ? { shown_person: NOBODY } : { filter_set: filterSetsSql(totals) }),
     ...textsOf(sourceFilesOf(answer, asked)),
     cost_terms: costTermsSql(request.terms),
-  });
+  };
+  const text = withSources(readSql(`report/${answer}.sql`), sources, COMPUTED_ONCE);
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
   const currency = request.terms?.currency ?? null;
   return { text, parameters: { ...range, currency, ...parametersOf(asked) } };
@@ -202,9 +208,11 @@ export function placeOf(select: Store['select'], request: ReportRequest, reader:
 }
 
 function textsOf(files: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(files).map(([name, file]) => [name, readSql(`report/${file}.sql`)]),
-  );
+  const texts = Object.entries(files).map(([name, file]) => {
+    const text = readSql(`report/${file}.sql`);
+    return [name, name === 'small_joined' ? text.replaceAll('set_person', 'told_cell') : text];
+  });
+  return Object.fromEntries(texts);
 }
 
 /**
@@ -225,10 +233,13 @@ export async function tellingFilter(
       totals: { ...Object.fromEntries(filters), [filter]: undefined },
     };
     const { shown_person: _, ...files } = GUARDED;
-    const text = withSources('SELECT group_key FROM shown_cell WHERE period = $from', {
+    const sources = {
       quiet_day: quietDaysSql(request.guard?.quietDays),
+      filter_set: filterSetsSql(asked.totals),
       ...textsOf({ belongs_to: 'belongs_to', ...files }),
-    });
+    };
+    const sql = 'SELECT group_key FROM shown_cell WHERE period = $from';
+    const text = withSources(sql, sources, COMPUTED_ONCE);
     const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
     const rows = await select(text, { ...range, ...parametersOf(asked) });
     const shown = new Set(rows.map(({ group_key }) => String(group_key)));

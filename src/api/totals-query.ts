@@ -256,9 +256,57 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
   };
 }
 
-/** The files that join groups of few people. */
+/** The letters by which sql/report/placed_row.sql names filters, in its order. */
+const LETTERS = {
+  ...{
+    agent: 'a',
+    client: 'c',
+    repo: 'r',
+    team: 't',
+    cost_center: 'o',
+    model: 'm',
+    tool: 'l',
+    mcp_server: 's',
+  },
+} as const;
+
+/** The letters of the filters that a request has, in their order. */
+function lettersOf(totals: Totals): string[] {
+  return Object.entries(LETTERS)
+    .filter(([name]) => totals[name as keyof typeof LETTERS] !== undefined)
+    .map(([, letter]) => letter);
+}
+
+/** How many filters a guarded request can have: the sets of them double with each. */
+export const FILTERS_AT_MOST = 3;
+
+/** All sets of some letters but the empty one, each in their order. */
+function setsOf(letters: readonly string[]): string[] {
+  const sets: string[] = [];
+  for (const letter of letters) sets.push(letter, ...sets.map((set) => set + letter));
+  return sets;
+}
+
+/**
+ * The sets of rows by which a request's answer can differ from another's: rows of `part`, a set of its filters, and `missed`, the filters that leave
+ * out what all filters but those of the set let in. All that the filters let in has two empty ones. A slice (`is_slice`) is by one filter.
+ */
+export function filterSetsSql(totals: Totals): string {
+  const letters = lettersOf(totals);
+  const wider = setsOf(letters).flatMap((part) => setsOf([...part]).map((missed) => [missed, part, 0]));
+  const slices = letters.flatMap((letter) => ['', letter].map((missed) => [missed, letter, 1]));
+  return [['', '', 0], ...wider, ...slices]
+    .map(([missed, part, slice]) => `SELECT '${missed}' AS missed, '${part}' AS part, ${slice} AS is_slice`)
+    .join(' UNION ALL ');
+}
+
+/** The files that join groups of few people, each after those that it reads. small_joined is small_cell.sql of told_cell. */
 export const GUARDED = {
   placed_row: 'placed_row',
+  set_person: 'set_person',
+  small_cell: 'small_cell',
+  told_cell: 'told_cell',
+  small_joined: 'small_cell',
   shown_cell: 'shown_cell',
   shown_person: 'shown_person',
 };

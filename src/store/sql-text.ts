@@ -132,12 +132,14 @@ export function withinDays(column: string, days: readonly Day[]): string {
 }
 
 /**
- * A SELECT with the others that it reads from before it.
+ * A SELECT with the others that it reads from before it, of which an engine can compute some once for all readers.
  * An expression, since an own WITH may stand behind comments, and a SELECT around it would lose the order of its rows.
  */
-export function withSources(sql: string, sources: Sources): string {
+export function withSources(sql: string, sources: Sources, once: readonly string[] = []): string {
   if (Object.keys(sources).length === 0) return sql;
-  const texts = Object.entries(sources).map(([name, text]) => `${name} AS (\n${text}\n)`);
+  const texts = Object.entries(sources).map(
+    ([name, text]) => `${name} AS ${once.includes(name) ? 'MATERIALIZED ' : ''}(\n${text}\n)`,
+  );
   return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH\s/, '$1, ')}`;
 }
 
