@@ -72,7 +72,7 @@ describe('a digest', () => {
     const users = ['ada', 'Ö,"x"', '"', 'b\nc', "it's", '\\', ',', '日本'];
     await world.send(
       users.flatMap((user, index) => [
-        event('user_message', '2026-06-08', user, { autonomy_mode: 'auto-low', client: 'web' }),
+        event('user_message', '2026-06-08', user, { autonomy_mode: 'auto-low', client: 'web', team: user }),
         ...Array.from({ length: index + 1 }, () =>
           event('tool_call', '2026-06-08', user, { tool_name: 'Read', autonomy_mode: 'manual' }),
         ),

@@ -92,7 +92,11 @@ function eventsOf(orgId: string): object[] {
           command: mine ? `${HOME}/check.sh` : 'npm run test',
           exit_code: 0,
         }),
-        of(user, 'g', { type: 'skill_use', skill_name: mine ? `${NAMES.user}-standup` : 'review' }),
+        of(user, 'g', {
+          type: 'skill_use',
+          skill_name: mine ? `${NAMES.user}-standup` : 'review',
+          ...{ team: mine ? `${NAMES.user}-team` : 'platform', cost_center: '4711' },
+        }),
         // Somebody else in the folder and in the repository of the person.
         ...(user === 'grace'
           ? [

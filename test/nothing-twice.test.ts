@@ -19,7 +19,7 @@ import { lines, NOW, type World } from './world.js';
 /** What several channels report of a session counts once, whichever comes first: docs/quality.md. */
 
 /** Tables about what came in, and not about what was done. */
-const OF_CHANNELS = ['coverage', 'quality', 'shadowed_events'];
+const OF_CHANNELS = ['coverage', 'quality', 'shadowed_events', 'told_memberships'];
 
 /** The rows of an organization's day tables. */
 async function tablesOf(world: World, orgId: string): Promise<Record<string, object[]>> {

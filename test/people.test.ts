@@ -8,6 +8,7 @@ import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
 import { type Person, peopleOf } from '../src/store/state/person.js';
+import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { ending, event, lines, World } from './world.js';
 
 const PATH = '/api/v0/organization/people';
@@ -49,6 +50,15 @@ async function newOrganization() {
     });
     return { status: statusCode, body: JSON.parse(body) };
   };
+  const setPeopleSettings = async (people: object) => {
+    const { statusCode } = await app.inject({
+      method: 'PUT',
+      url: '/api/v0/organization/enterprise-controls',
+      headers: { authorization: `Bearer ${owner}` },
+      payload: { settings: { people } },
+    });
+    expect(statusCode).toBe(200);
+  };
   const usersOn = async (day: string) => {
     const rows = await world.store.select(
       'SELECT user_id FROM users WHERE org_id = $org_id AND day = $day ORDER BY user_id',
@@ -56,7 +66,7 @@ async function newOrganization() {
     );
     return rows.map(({ user_id }) => user_id);
   };
-  return { orgId, keyOf, importing, ask, put, usersOn };
+  return { orgId, keyOf, importing, ask, put, setPeopleSettings, usersOn };
 }
 
 const BLANK = { name: '', emails: [], aliases: [], teams: [], costCenters: [] };
@@ -204,6 +214,159 @@ describe('teams', () => {
     expect(await turnsOf(ofWeb)).toEqual([[null, 1]]);
     await importing('user_id,team,from,to\nada,Web,2026-06-11,\n');
     expect(await turnsOf(byTeam)).toEqual([['', 2]]);
+  });
+});
+
+describe('teams that events tell', () => {
+  const RANGE = 'startDate=2026-06-10&endDate=2026-06-14';
+  /** How many turns rows have, by `group` or `day group`. */
+  const turnsOf = (rows: readonly { date: string | null; group_key: string; user_turns: number }[]) =>
+    Object.fromEntries(
+      rows
+        .filter(({ user_turns }) => user_turns > 0)
+        .map(({ date, group_key, user_turns }) => [
+          date === null ? group_key : `${date.slice(-2)} ${group_key}`,
+          user_turns,
+        ]),
+    );
+
+  test('count only where an owner lets them, and at once', async () => {
+    const { orgId, ask, setPeopleSettings } = await newOrganization();
+    await world.send(
+      [
+        event('e1', { team: 'payments', cost_center: '4711' }),
+        event('e2', { user_id: 'grace', department: 'engineering' }),
+      ],
+      { orgId },
+    );
+    await world.build();
+    const asked = async (path: string) => {
+      const { body } = await ask(`/api/v1/analytics/${path}&${RANGE}`);
+      return body.data;
+    };
+    const told = await world.store.select(
+      'SELECT user_id, kind, name FROM told_memberships WHERE org_id = $org_id ORDER BY user_id, kind',
+      { org_id: orgId },
+    );
+    expect(told.map((row) => Object.values(row).join(' '))).toEqual([
+      'ada cost_center 4711',
+      'ada team payments',
+      'grace team engineering',
+    ]);
+    for (const groups of [[], [{ group: 'all', team: 'Web' }]]) {
+      await setPeopleSettings({ groups });
+      expect(turnsOf(await asked('summary?group_by=team'))).toEqual({ '': 2 });
+      expect(turnsOf(await asked('summary?group_by=cost_center'))).toEqual({ '': 2 });
+      expect(await asked('users?team=payments')).toEqual([]);
+    }
+    await setPeopleSettings({ toldTeams: true });
+    expect(turnsOf(await asked('summary?group_by=team'))).toEqual({ payments: 1, engineering: 1 });
+    expect(turnsOf(await asked('summary?group_by=cost_center'))).toEqual({ '': 1, 4711: 1 });
+    const keysOf = (rows: readonly Record<string, unknown>[], name: string) => rows.map((row) => row[name]);
+    for (const answer of ['users', 'coverage']) {
+      expect(keysOf(await asked(`${answer}?team=payments`), 'user_id')).toEqual(['ada']);
+      expect(keysOf(await asked(`${answer}?team=payments&cost_center=(none)`), 'user_id')).toEqual([]);
+      expect(keysOf(await asked(`${answer}?cost_center=(none)`), 'user_id')).toEqual(['grace']);
+    }
+    expect(keysOf(await asked('coverage?group_by=team'), 'group_key')).toEqual(['engineering', 'payments']);
+    for (const settings of [{ toldTeams: false }, {}]) {
+      await setPeopleSettings(settings);
+      expect(turnsOf(await asked('summary?group_by=team'))).toEqual({ '': 2 });
+    }
+  });
+
+  test('are those that most events of the day tell, and never a name in brackets or one of nobody', async () => {
+    const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
+    let sent = 0;
+    const of = (user_id: string, ...teams: object[]) =>
+      teams.map((team) => {
+        sent += 1;
+        return event(`e${sent}`, { user_id, ...team });
+      });
+    await importing('user_id,alias\ndora,dora-laptop\n');
+    await world.send(
+      [
+        ...of('most', { team: 'a' }, { team: 'b' }, { team: 'b ' }),
+        ...of('equal', { team: 'b' }, { team: 'a' }),
+        ...of('department', { team: 'a' }, { department: 'c' }, { department: 'c' }),
+        ...of('brackets', { team: '(none)' }, { team: '(small groups)' }, { team: ' ' }),
+        ...of('beside', { team: '(none)', department: 'c' }),
+        ...of('unknown', { team: 'a' }),
+        ...of('dora', { team: 'a' }),
+        ...of('dora-laptop', { team: 'd' }, { team: 'd' }),
+      ],
+      { orgId },
+    );
+    await world.build();
+    await setPeopleSettings({ toldTeams: true });
+    const teamsOf = async (team: string) => {
+      const { body } = await ask(`/api/v1/analytics/users?${RANGE}&team=${team}`);
+      return body.data.map(({ user_id }: { user_id: string }) => user_id);
+    };
+    expect(await teamsOf('a')).toEqual(['department', 'equal']);
+    expect(await teamsOf('b')).toEqual(['most']);
+    expect(await teamsOf('c')).toEqual(['beside']);
+    expect(await teamsOf('d')).toEqual(['dora']);
+    expect(await teamsOf('(none)')).toEqual(['brackets', 'unknown']);
+  });
+
+  test('count on their days, where the list of people says nothing, under names that no owner gave', async () => {
+    const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
+    const on = (day: number, user_id: string, team?: string) =>
+      event(`${user_id}-${day}`, {
+        ...{ user_id, timestamp: `2026-06-${day}T09:00:00Z`, session_id: `${user_id}-${day}` },
+        ...(team === undefined ? {} : { team, cost_center: team }),
+      });
+    await world.send(
+      [
+        // From the second to the third of these days somebody tells another team, and then none.
+        ...[on(10, 'ada', 'x'), on(11, 'ada', 'y'), on(12, 'ada', 'x'), on(13, 'ada'), on(14, 'ada', 'x')],
+        ...[on(10, 'grace', 'x'), on(12, 'grace', 'x'), on(14, 'grace', 'x')],
+        ...[on(10, 'bob', 'Web'), on(11, 'bob', 'Compilers')],
+      ],
+      { orgId },
+    );
+    await world.build();
+    await setPeopleSettings({ toldTeams: true });
+    const byDay = async (kind: string) =>
+      turnsOf((await ask(`/api/v1/analytics/summary?${RANGE}&group_by=${kind}&interval=day`)).body.data);
+    const told = {
+      ...{ '10 x': 2, '10 Web': 1, '11 y': 1, '11 Compilers': 1 },
+      ...{ '12 x': 2, '13 ': 1, '14 x': 2 },
+    };
+    expect(await byDay('team')).toEqual(told);
+    // A team of the list, on days that it has, and for whomever it doesn't name.
+    await importing('user_id,team,from,to\ngrace,Web,2026-06-11,2026-06-13\n');
+    const listed = { ...told, '10 x': 2, '10 ': 1, '12 x': 1, '12 Web': 1 };
+    const { '10 Web': _, ...closed } = listed;
+    expect(await byDay('team')).toEqual(closed);
+    expect(await byDay('cost_center')).toEqual(told);
+    await setPeopleSettings({
+      toldTeams: true,
+      groups: [{ group: 'g', team: 'Compilers', costCenter: 'y' }],
+    });
+    const { '11 Compilers': __, ...left } = closed;
+    expect(await byDay('team')).toEqual({ ...left, '11 ': 1 });
+    const { '11 y': ___, ...others } = told;
+    expect(await byDay('cost_center')).toEqual({ ...others, '11 ': 1 });
+  });
+
+  test('can be filters where people are protected, once enough people tell them', async () => {
+    const { orgId, keyOf, ask, setPeopleSettings } = await newOrganization();
+    const tellers = (team: string, count: number) =>
+      Array.from({ length: count }, (_, place) =>
+        event(`${team}-${place}`, { user_id: `${team}-${place}`, session_id: `${team}-${place}`, team }),
+      );
+    await world.send([...tellers('payments', 6), ...tellers('shop', 6)], { orgId });
+    await world.build();
+    const protection = { mode: 'protected', smallestGroup: 5, auditors: ['auditor'] } as const;
+    await changePrivacy(world.store, orgId, () => protection, 'root', world.now);
+    const manager = await keyOf('manager', 'boss');
+    const asked = () => ask(`/api/v1/analytics/summary?${RANGE}&team=payments`, manager);
+    expect((await asked()).status).toBe(403);
+    await setPeopleSettings({ toldTeams: true });
+    const { status, body } = await asked();
+    expect([status, body.data?.[0]?.user_turns]).toEqual([200, 6]);
   });
 });
 

@@ -2,10 +2,12 @@ import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
 import type { Day } from '../day.js';
+import { KINDS } from '../input/kinds.js';
 import { type CostTerms, costTermsSql } from '../money/cost-terms.js';
 import { repoKeyOf } from '../store/repo-key.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
+import { type ClosedNames, closedNamesOf } from '../store/state/closed-names.js';
 import type { ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
@@ -45,6 +47,21 @@ export interface ReportRequest {
   readonly guard?: Guard | undefined;
   /** What the organization pays; only for totals. */
   readonly terms?: CostTerms | undefined;
+  /** Which teams and cost centres telemetry can't tell; undefined if it tells none. Only for requests that ask for them. */
+  readonly closedNames?: ClosedNames | undefined;
+}
+
+/** Whether a request asks for teams or cost centres. */
+export function asksBelonging({ groupBy, totals, belonging = totals }: ReportRequest): boolean {
+  return KINDS.some((kind) => groupBy === kind || belonging?.[kind] !== undefined);
+}
+
+/** What of an organization's newest settings a request needs to know which teams and cost centres people belong to. */
+export async function belongingSettings(
+  store: Store,
+  request: ReportRequest,
+): Promise<Pick<ReportRequest, 'closedNames'>> {
+  return asksBelonging(request) ? { closedNames: await closedNamesOf(store, request.orgId) } : {};
 }
 
 export interface Page {
@@ -88,15 +105,15 @@ function sqlOf(answer: Answer, groupBy: string | undefined, form: Form): string 
 async function pageOf(
   select: Store['select'],
   answer: Answer,
-  { orgId, from, to, limit, cursor = '', userIds, belonging = {} }: ReportRequest,
+  { orgId, from, to, limit, cursor = '', userIds, belonging = {}, closedNames }: ReportRequest,
 ): Promise<Page & { first?: string | undefined; last?: string | undefined }> {
   const whole = { has_more: false, next_cursor: null };
   if (userIds?.length === 1 && Object.values(belonging).every((values) => values === undefined))
     return { ...whole, first: userIds[0], last: userIds[0] };
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
-  const rows = await select(reportSql(`${answer}_page`), {
-    ...{ org_id: orgId, from: { day: from }, to: { day: to } },
-    ...{ cursor, limit: size, user_id: userIds ?? null, ...belongingOf(undefined, belonging) },
+  const rows = await select(reportSql(`${answer}_page`, closedNames), {
+    ...{ org_id: orgId, earliest: { day: from }, from: { day: from }, to: { day: to } },
+    ...{ cursor, limit: size, user_id: userIds ?? null, ...belongingOf(undefined, belonging, closedNames) },
   });
   const users = rows.slice(0, size).map((row) => String(row.user_id));
   const ends = { first: users[0], last: users.at(-1) };
@@ -129,15 +146,15 @@ export async function readReport(
   }
   const reports = [...namesIn(sql)].filter((name) => name.startsWith(REPORT));
   const sources = Object.fromEntries(
-    reports.map((report) => [report, reportSql(report.slice(REPORT.length))]),
+    reports.map((report) => [report, reportSql(report.slice(REPORT.length), request.closedNames)]),
   );
   async function* results(): AsyncGenerator<DuckDBResult> {
     for (const { from, to } of isPaged(answer) || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
-        ...{ org_id: request.orgId, from: { day: from }, to: { day: to } },
+        ...{ org_id: request.orgId, earliest: { day: from }, from: { day: from }, to: { day: to } },
         ...{ user_id: request.userIds ?? null, group_by: request.groupBy ?? 'none' },
         floor: request.guard?.floor ?? 0,
-        ...belongingOf(request.groupBy, request.belonging ?? {}),
+        ...belongingOf(request.groupBy, request.belonging ?? {}, request.closedNames),
         // No user has the empty name.
         ...(page === undefined ? {} : { first_user_id: page.first ?? '', last_user_id: page.last ?? '' }),
       });
@@ -152,8 +169,18 @@ export async function readReport(
 /** Files of `sql/report` that others of them read. */
 const SHARED = ['agent_day', 'belongs_to', 'placed_user'];
 
+/** The source of belongs_to.sql with what telemetry tells: none unless it may. */
+function toldBelonging(closedNames: ClosedNames | undefined): Record<'told_belonging', string> {
+  return {
+    told_belonging:
+      closedNames === undefined
+        ? "SELECT '' AS kind, '' AS user_id, DATE '1970-01-01' AS first_day, DATE '1970-01-01' AS last_day, '' AS name WHERE 1 = 0"
+        : readSql('report/told_belonging.sql'),
+  };
+}
+
 /** A SELECT of `sql/report`, with those that it reads, and that these read. */
-function reportSql(name: string): string {
+function reportSql(name: string, closedNames: ClosedNames | undefined): string {
   const texts = [readSql(`report/${name}.sql`)];
   const sources: [string, string][] = [];
   // The last ones read the first ones.
@@ -162,6 +189,7 @@ function reportSql(name: string): string {
     const text = readSql(`report/${shared}.sql`);
     texts.push(text);
     sources.unshift([shared, text]);
+    if (shared === 'belongs_to') sources.unshift(...Object.entries(toldBelonging(closedNames)));
   }
   return withSources(texts[0] ?? '', Object.fromEntries(sources));
 }
@@ -188,6 +216,7 @@ function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportReq
   const sources = {
     quiet_day: quietDaysSql(request.guard?.quietDays),
     ...(request.guard === undefined ? { shown_person: NOBODY } : { filter_set: filterSetsSql(totals) }),
+    ...toldBelonging(request.closedNames),
     ...textsOf(sourceFilesOf(answer, asked)),
     cost_terms: costTermsSql(request.terms),
   };
@@ -236,6 +265,7 @@ export async function tellingFilter(
     const sources = {
       quiet_day: quietDaysSql(request.guard?.quietDays),
       filter_set: filterSetsSql(asked.totals),
+      ...toldBelonging(request.closedNames),
       ...textsOf({ belongs_to: 'belongs_to', ...files }),
     };
     const sql = 'SELECT group_key FROM shown_cell WHERE period = $from';

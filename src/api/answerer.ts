@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { addDays, type Day, dayOf } from '../day.js';
 import { VERSION } from '../disk/package-root.js';
-import { KINDS } from '../input/kinds.js';
 import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
+import { type ClosedNames, closedNamesOf } from '../store/state/closed-names.js';
 import { whenErased } from '../store/state/erased-names.js';
 import { peopleRevision } from '../store/state/person.js';
 import type { ReadColumns, Store } from '../store/store.js';
@@ -12,6 +12,7 @@ import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';
 import { type Answer, FAMILIES, isPaged, isTotals } from './answer-names.js';
 import {
+  asksBelonging,
   csvOf,
   elementsOf,
   type Form,
@@ -98,6 +99,7 @@ export class Answerer {
   /** Checksums of organizations' e-mails. */
   private readonly emails = new OfRevision<string>();
   private readonly terms = new OfRevision<CostTerms | undefined>();
+  private readonly closedNames = new OfRevision<ClosedNames | undefined>();
 
   constructor(
     private readonly store: Store,
@@ -115,12 +117,7 @@ export class Answerer {
   /** Answers a request about built days. If the client already has the answer, it isn't read. */
   async answer(asked: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
     const revision = await this.store.revision();
-    const question = isTotals(asked.answer)
-      ? {
-          ...asked,
-          terms: await this.terms.get(asked.orgId, revision, () => costTermsOf(this.store, asked.orgId)),
-        }
-      : asked;
+    const question = await this.withSettings(asked, revision);
     const key = JSON.stringify(question);
     const kept = this.cache.get(key);
     if (kept?.revision === revision) return kept;
@@ -129,6 +126,21 @@ export class Answerer {
       if (isKnown(tag)) return { tag };
     }
     return this.once(`${revision} ${key}`, () => this.read(question, key, revision, kept));
+  }
+
+  /** A question with what it needs of the organization's settings. */
+  private async withSettings(asked: Question, revision: string): Promise<Question> {
+    const { orgId, answer } = asked;
+    const { store } = this;
+    return {
+      ...asked,
+      ...(isTotals(answer)
+        ? { terms: await this.terms.get(orgId, revision, () => costTermsOf(store, orgId)) }
+        : {}),
+      ...(asksBelonging(asked)
+        ? { closedNames: await this.closedNames.get(orgId, revision, () => closedNamesOf(store, orgId)) }
+        : {}),
+    };
   }
 
   /** Reads an answer, unless the one in memory is still valid. */
@@ -173,9 +185,7 @@ export class Answerer {
         })
       : null;
     const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
-    const { belonging = totals } = question;
-    const asksTeams = KINDS.some((kind) => groupBy === kind || belonging?.[kind] !== undefined);
-    const people = asksTeams ? await peopleRevision(select, orgId) : null;
+    const people = asksBelonging(question) ? await peopleRevision(select, orgId) : null;
     const state = JSON.stringify([
       MAKER,
       key,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
 import type { Kind } from '../input/kinds.js';
+import type { ClosedNames } from '../store/state/closed-names.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
@@ -179,6 +180,7 @@ interface Asked {
   readonly cursor?: string | undefined;
   readonly historyStart?: Day | undefined;
   readonly guard?: Guard | undefined;
+  readonly closedNames?: ClosedNames | undefined;
   readonly totals: Totals;
 }
 
@@ -311,16 +313,22 @@ export const GUARDED = {
   shown_person: 'shown_person',
 };
 
-/** The parameters of sql/report/belongs_to.sql and of the filters by team and cost centre. */
+/**
+ * The parameters of sql/report/belongs_to.sql and of the filters by team and cost centre; those of sql/report/told_belonging.sql if telemetry may tell
+ * them.
+ */
 export function belongingOf(
   groupBy: string | undefined,
   { team, cost_center }: Pick<Totals, 'team' | 'cost_center'>,
+  closed: ClosedNames | undefined,
 ): Parameters {
   const kindOf = (kind: Kind, values: readonly string[] | undefined) =>
     groupBy === kind || values !== undefined ? kind : '';
   return {
     ...{ team: named(team), cost_center: named(cost_center) },
     ...{ team_kind: kindOf('team', team), cost_center_kind: kindOf('cost_center', cost_center) },
+    // A list isn't empty, and nobody tells the empty name.
+    ...(closed && { closed_team: ['', ...closed.team], closed_cost_center: ['', ...closed.cost_center] }),
   };
 }
 
@@ -348,7 +356,7 @@ export function parametersOf(asked: Asked): Parameters {
     agent: named(agent),
     repo: named(repo),
     client: named(client),
-    ...belongingOf(groupBy, totals),
+    ...belongingOf(groupBy, totals, asked.closedNames),
     tool: tool ?? null,
     mcp_server: mcp_server ?? null,
     wanted_keys: listOf(totals.group_keys),

@@ -195,7 +195,7 @@ const Members = z.looseObject({
     })
     .optional(),
   costs: CostTerms.optional(),
-  people: z.looseObject({ groups: GroupTable.optional() }).optional(),
+  people: z.looseObject({ groups: GroupTable.optional(), toldTeams: flag(true) }).optional(),
   sessionRetentionDays: member(z.int().min(14).max(365), 90),
   platformRouterGuidance: words('Prefer the small model.'),
   platformRouterRules: z

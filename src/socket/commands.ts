@@ -232,10 +232,12 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
     ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals, historyStart },
     ...(isTotals(answer) ? { terms: await costTermsOf(store, orgId) } : {}),
   };
+  const { belongingSettings } = await import('../api/answer-rows.js');
+  const settings = await belongingSettings(store, request);
   return {
     orgId,
     ...range,
-    rows: await rowsOf(context, answer, request, asked.asOf),
+    rows: await rowsOf(context, answer, { ...request, ...settings }, asked.asOf),
     noData: noDataSentence(orgId, range, dataDays),
   };
 }

@@ -314,6 +314,18 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "reason", type: "VARCHAR", isNullable: false, comment: "what it gives way to: channel, request, session (docs/quality.md)" },
     ],
   },
+  told_memberships: {
+    kind: "day table",
+    about: "One row is one team or cost centre that the events of one user on one day tell. It counts only if an owner lets it.",
+    grain: ["org_id", "day", "user_id", "kind"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "team or cost_center" },
+      { name: "name", type: "VARCHAR", isNullable: false },
+    ],
+  },
   tools: {
     kind: "day table",
     about: "One row is one day of one organization.",
@@ -1719,7 +1731,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
 };
 
 /** The day tables, each after those that its query reads. FIRST_TABLES are written before them. */
-export const DAY_TABLES = ["auxiliary_usage", "coverage", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
+export const DAY_TABLES = ["auxiliary_usage", "coverage", "told_memberships", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
 
 /** The answers, by their files in sql/answer. */
 export const ANSWERS: Readonly<Record<string, AnswerText>> = {

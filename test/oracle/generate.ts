@@ -254,10 +254,15 @@ const REPOS = [
 const PLACES = {
   repo: optional(oneOf(...REPOS)),
   ...Object.fromEntries(
-    [
-      ...['agent_version', 'git_branch', 'cwd', 'repo_owner', 'head_commit', 'agent_id'],
-      ...['parent_agent_id', 'team', 'department', 'cost_center'],
-    ].map((member) => [member, optional(oneOf('a', 'B', ''))]),
+    ['agent_version', 'git_branch', 'cwd', 'repo_owner', 'head_commit', 'agent_id', 'parent_agent_id'].map(
+      (member) => [member, optional(oneOf('a', 'B', ''))],
+    ),
+  ),
+  ...Object.fromEntries(
+    ['team', 'department', 'cost_center'].map((member) => [
+      member,
+      optional(oneOf('a', 'B', ' c', 'é', '(none)', '')),
+    ]),
   ),
 };
 

@@ -4,7 +4,7 @@ import type { RateCard } from './credits.js';
 import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
 import { byteOrder, daysBefore, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
-import { NOBODY, ofPerson, type People } from './people.js';
+import { belongingsOf, NOBODY, ofPerson, type People, type Told, toldBy } from './people.js';
 import type { PriceList } from './prices.js';
 import { decidedEvents } from './session-users.js';
 
@@ -43,6 +43,8 @@ export class Organization {
   readonly stored: readonly StoredEvent[];
   /** The same, each with the user for whom it counts. */
   readonly decided: readonly StoredEvent[];
+  /** Which teams and cost centres they tell. */
+  readonly told: readonly Told[];
   /** Those that count. On days that aren't over all do: that others tell the same is found out when a day is built. */
   readonly counted: readonly StoredEvent[];
   /** The same, with auxiliary calls as usage. */
@@ -63,6 +65,12 @@ export class Organization {
     const persons = new Map(
       decided.map((event) => [event, isClosed(event) ? ofPerson(event, people) : event]),
     );
+    this.told = toldBy([...persons.values()].filter(isClosed));
+    const toldOn = groups(this.told, ({ day, user_id }) => JSON.stringify([day, user_id]));
+    for (const [event, person] of persons) {
+      const told = toldOn.get(JSON.stringify([person.day, person.user_id])) ?? [];
+      if (isClosed(event)) persons.set(event, { ...person, belongs_to: belongingsOf(person, people, told) });
+    }
     const known = (event: StoredEvent) => persons.get(event) ?? event;
     this.decided = decided.map(known);
     const closed = countedEvents(decided.filter(isClosed)).map(known);

@@ -266,6 +266,9 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     user_emails: emailRows(organization),
     decided_events: eventRows({ stored: organization.decided }),
     decided_users: decidedUsers(organization),
+    told_memberships: organization.told
+      .filter(({ day }) => organization.days.includes(day))
+      .map((one) => ({ ...one })),
     user_turns: plain('user_message'),
     assistant_messages: plain('assistant_message'),
     model_usage: ofType(events, 'model_usage').map((event) => ({

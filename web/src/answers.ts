@@ -797,6 +797,7 @@ export interface EnterpriseControls {
       team?: string;
       costCenter?: string;
     }[];
+    toldTeams?: boolean;
     [k: string]: unknown;
   };
   sessionRetentionDays?: number;

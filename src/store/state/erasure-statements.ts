@@ -28,7 +28,7 @@ const OWN_VALUES = [
 ];
 
 /** The same in day tables. */
-const OWN_KEYS = ['tool_key', 'server_key', 'skill_name', 'command_name', 'command', 'matcher'];
+const OWN_KEYS = ['tool_key', 'server_key', 'skill_name', 'command_name', 'command', 'matcher', 'name'];
 
 /** The tables of the sources in which a person stands by name, with the columns of free text, which may name the person too. */
 const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
