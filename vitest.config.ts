@@ -56,6 +56,8 @@ const ON_EVERY_STORE = [
   'test/cookbook.test.ts',
   'test/cost-terms.test.ts',
   'test/definition.test.ts',
+  'test/erasure.test.ts',
+  'test/clickhouse/renewal.test.ts',
   'test/clickhouse/same.test.ts',
   'test/clickhouse/unreachable.test.ts',
   'test/golden.test.ts',

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,6 +22,9 @@ const KINDS: readonly (Kind | undefined)[] = [undefined, 'user', 'team', 'cost_c
 /** How often each question is asked for its time, and of how many days. */
 const TIMES_ASKED = 15;
 const DAYS_ASKED = 30;
+
+/** How often the size of the data folder is looked at while a person is erased. */
+const ROOM_ASKED_MS = 100;
 
 /** Prices in USD per million tokens. One of them changes, long prompts of one cost more, and `inhouse-coder` has none. */
 function pricesOf({ days }: Company): PriceList {
@@ -204,6 +207,8 @@ function asKnownFirst(people: readonly Colleague[]): Colleague[] {
 }
 
 interface Work {
+  /** The data folder. */
+  readonly data: string;
   readonly daybook: (...words: string[]) => Promise<string>;
   readonly generated: Company;
   readonly events: readonly CompanyEvent[];
@@ -211,7 +216,8 @@ interface Work {
 }
 
 /** Takes everything in, changes the people step by step, and compares after each. Answers how many numbers differ. */
-async function compareAll(folder: string, { daybook, generated, events, asking }: Work): Promise<number> {
+async function compareAll(folder: string, work: Work): Promise<number> {
+  const { daybook, generated, events, asking } = work;
   const people = asKnownFirst(generated.people);
   const save = (text: string, ...path: string[]) => {
     writeFileSync(join(folder, ...path), text);
@@ -251,18 +257,43 @@ async function compareAll(folder: string, { daybook, generated, events, asking }
   await load('aliased', generated.people);
   await daybook('build');
   differences += await check('aliased', asking, generated.people, row);
-  return differences + (await eraseOne({ daybook, generated, events, asking }, row));
+  return differences + (await eraseOne(work, row));
+}
+
+/** The size of the files of a folder; 0 if one of its folders goes meanwhile. */
+function megabytesIn(folder: string): number {
+  try {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const bytes = files.map((name) => {
+      const found = statSync(join(folder, name), { throwIfNoEntry: false });
+      return found?.isFile() === true ? found.size : 0;
+    });
+    return bytes.reduce((sum, size) => sum + size, 0) / 1e6;
+  } catch {
+    return 0;
+  }
 }
 
 /** Erases a person, whose events count for a pseudonym then. */
 async function eraseOne(
-  { daybook, generated, asking }: Work,
+  { data, daybook, generated, asking }: Work,
   row: (...cells: string[]) => void,
 ): Promise<number> {
   const erased = generated.people.findLast(({ aliases }) => aliases.length > 1);
   if (erased === undefined) return 0;
+  const before = megabytesIn(data);
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, megabytesIn(data));
+  }, ROOM_ASKED_MS);
+  const begun = performance.now();
   const { pseudonym } = JSON.parse(
     await daybook('people', 'erase', erased.userId, '--org', 'acme', '--apply', '--json'),
+  );
+  const seconds = (performance.now() - begun) / 1000;
+  clearInterval(watch);
+  console.log(
+    `erased: in ${seconds.toFixed(1)} s; the data folder had ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, and ${megabytesIn(data).toFixed(0)} MB afterwards`,
   );
   await daybook('build');
   const people = generated.people.map((person) =>
@@ -329,7 +360,13 @@ export async function company(root: string, args: readonly string[]): Promise<vo
       const daybook = async (...words: string[]) =>
         (await runProcess('node', [join(root, 'dist', 'cli.js'), ...words], environment)).output;
       const asking = { service, days: generated.days, ledger: new Ledger(events, prices, card) };
-      const differences = await compareAll(folder, { daybook, generated, events, asking });
+      const differences = await compareAll(folder, {
+        data: environment.DAYBOOK_DATA,
+        daybook,
+        generated,
+        events,
+        asking,
+      });
       await time(asking);
       console.log(`${differences} differences`);
       if (differences > 0) process.exitCode = 1;

@@ -13,7 +13,7 @@ import {
   patternsOf,
   pseudonymOf,
 } from '../store/state/erased-person.js';
-import { erasureStatements } from '../store/state/erasure-statements.js';
+import { erasureOf } from '../store/state/erasure-statements.js';
 import { nameHash } from '../store/state/organization-secret.js';
 import { inTurn } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
@@ -101,16 +101,23 @@ export async function finishErasures(context: ErasureContext, author: string): P
   }
 }
 
-/** Notes the erasure, so that it is finished whatever happens, and refuses the names from now on. */
+/** Notes the erasure, so that it is finished whatever happens. */
 async function begin(store: Store, person: ErasedPerson, now: number): Promise<void> {
+  const work = JSON.stringify(person);
+  await store.run([
+    {
+      sql: 'INSERT INTO erasures SELECT $org_id, $pseudonym, instant($now), $work, NULL',
+      parameters: { org_id: person.orgId, pseudonym: pseudonymOf(person), now, work },
+    },
+  ]);
+}
+
+/** Refuses the names from now on. */
+async function refuse(store: Store, person: ErasedPerson, now: number): Promise<void> {
   const { orgId } = person;
   const hashed = await nameHash(store, orgId, 'erased', now);
   const hashes = namesOfErased(person).map((name) => hashed(name).toString('hex'));
   await store.run([
-    {
-      sql: 'INSERT INTO erasures SELECT $org_id, $pseudonym, instant($now), $work, NULL',
-      parameters: { org_id: orgId, pseudonym: pseudonymOf(person), now, work: JSON.stringify(person) },
-    },
     {
       sql: `DELETE FROM erased_names WHERE org_id = ${quote(orgId)} AND name_hash IN (${hashes.map(quote).join(', ')})`,
     },
@@ -124,9 +131,10 @@ async function begin(store: Store, person: ErasedPerson, now: number): Promise<v
 /** Does all steps of an erasure that has begun. Each can be done again. */
 async function finish(context: ErasureContext, person: ErasedPerson, author: string): Promise<void> {
   const { store, lake, data, settle, clock } = context;
+  await refuse(store, person, clock());
   // What was acknowledged before the names were refused, and is refused now.
   const setAside = await settle();
-  await store.run(erasureStatements(person, author, clock()));
+  await store.rewrite(erasureOf(person, author, clock()));
   forgetNames(store);
   await lake.forget(person.orgId);
   for (const path of [...namedFiles(person, setAside), ...copiesIn(data)])
@@ -135,7 +143,7 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   await store.renewFile({
     erasures: `SELECT * REPLACE (
         CASE WHEN ${isThis} THEN NULL ELSE work END AS work,
-        CASE WHEN ${isThis} THEN make_timestamp_ms(${clock()}) ELSE finished_at END AS finished_at
+        CASE WHEN ${isThis} THEN instant(${clock()}) ELSE finished_at END AS finished_at
       ) FROM erasures`,
   });
   forgetNames(store);

@@ -406,8 +406,6 @@ export const commands = {
     return changePrivacy(store, orgId, () => ({ ...wanted, auditors }), user, clock());
   },
   erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
-    if (context.config.clickhouse !== undefined)
-      throw new UsageError('Nobody can be erased from ClickHouse yet: this works with DuckDB alone.');
     await requireKnown(context.store, orgId);
     const { erasePerson } = await import('../people/erasure.js');
     return erasePerson(erasureContext(context), { orgId, user: erased, author: user, isTrial });

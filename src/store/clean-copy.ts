@@ -13,8 +13,10 @@ import { applyChanges } from './schema-change.js';
 import { quote } from './sql-text.js';
 import type { Sources } from './store.js';
 
+type DefinitionSettings = ReferencePaths & { readonly now: number };
+
 /** How a copy is made: a SELECT in `rows` takes the place of a table's rows. */
-type CopyOptions = ReferencePaths & { readonly now: number; readonly rows: Sources };
+type CopyOptions = DefinitionSettings & { readonly rows: Sources };
 
 /** The tables of a database, in order. */
 async function tablesIn(session: Session, database: string): Promise<string[]> {
@@ -30,16 +32,9 @@ async function tablesIn(session: Session, database: string): Promise<string[]> {
  * the next start removes if this process is killed.
  */
 export async function cleanCopy(writer: Session, folder: string, options: CopyOptions): Promise<string> {
-  const draft = `new-${process.pid}.duckdb`;
-  const path = join(folder, draft);
   const { file, log } = databaseBytes(folder);
   await requireRoom(folder, file + log + checkpointBytes(folder), 'Writing the database anew');
-  const discard = async () => {
-    for (const name of [path, `${path}.wal`]) await rm(name, { force: true });
-  };
-  await discard();
-  try {
-    await define(path, options);
+  return drafted(folder, options, async (path) => {
     const [own] = await writer.select('SELECT current_database() AS name');
     await writer.run(`ATTACH ${quote(path)} AS clean; SET preserve_insertion_order = true`);
     try {
@@ -57,6 +52,28 @@ export async function cleanCopy(writer: Session, folder: string, options: CopyOp
     } finally {
       await writer.run('DETACH clean; SET preserve_insertion_order = false');
     }
+  });
+}
+
+/** Writes a database without events beside the open one, and answers its name: see cleanCopy. */
+export function emptyCopy(folder: string, settings: DefinitionSettings): Promise<string> {
+  return drafted(folder, settings, async () => {});
+}
+
+async function drafted(
+  folder: string,
+  settings: DefinitionSettings,
+  fill: (path: string) => Promise<void>,
+): Promise<string> {
+  const draft = `new-${process.pid}.duckdb`;
+  const path = join(folder, draft);
+  const discard = async () => {
+    for (const name of [path, `${path}.wal`]) await rm(name, { force: true });
+  };
+  await discard();
+  try {
+    await define(path, settings);
+    await fill(path);
     await sync(path);
     return draft;
   } catch (error) {
@@ -66,11 +83,11 @@ export async function cleanCopy(writer: Session, folder: string, options: CopyOp
 }
 
 /** Makes a database with the tables, views and functions of this version. */
-async function define(path: string, options: CopyOptions): Promise<void> {
+async function define(path: string, settings: DefinitionSettings): Promise<void> {
   const instance = await DuckDBInstance.create(path, STORAGE);
   try {
     const session = await connect(instance);
-    await applyChanges(session, options);
+    await applyChanges(session, settings);
     await session.run('CHECKPOINT');
     session.connection.closeSync();
   } finally {
@@ -83,14 +100,19 @@ async function define(path: string, options: CopyOptions): Promise<void> {
  * process that opens the name gets the new file, or finds the old one in use; between closing and renaming it would write to a file that is
  * about to go.
  */
-export async function exchangeFile(writer: Session, folder: string, draft: string): Promise<void> {
+export async function exchangeFile(
+  writer: Session,
+  folder: string,
+  draft: string,
+  file = DATABASE,
+): Promise<void> {
   try {
     await writer.run('CHECKPOINT');
     // A log would be taken for one of the new file.
-    if (existsSync(join(folder, `${DATABASE}.wal`)))
+    if (existsSync(join(folder, `${file}.wal`)))
       throw new Error('the log of the database is not merged into it');
     await writer.run('PRAGMA disable_checkpoint_on_shutdown');
-    await rename(join(folder, draft), join(folder, DATABASE));
+    await rename(join(folder, draft), join(folder, file));
     await sync(folder);
   } catch (error) {
     await rm(join(folder, draft), { force: true });

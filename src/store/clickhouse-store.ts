@@ -6,7 +6,9 @@ import { STAGING } from '../disk/data-files.js';
 import { rm } from '../disk/renames.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { ClickHouseAddress } from '../settings/store-address.js';
+import { emptyCopy, exchangeFile } from './clean-copy.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.js';
+import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewriter.js';
 import { applyChanges, definedIn } from './clickhouse/clickhouse-schema.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
@@ -28,6 +30,7 @@ import type {
   Parameters,
   Read,
   ReadColumns,
+  Rewriting,
   Row,
   Settled,
   Sources,
@@ -105,13 +108,21 @@ export class ClickHouseStore implements Store {
   private commits = 0;
   /** How often this process wrote. */
   private writes = 0;
+  /** Tables are copied, so that no row may come meanwhile. */
+  private isRenewing = false;
+  /** That failed. Only some tables may be exchanged, so nobody reads or writes before all are. */
+  private isCutOff = false;
+  private readonly appends = new Set<Promise<void>>();
+  /** The staging file is exchanged. */
+  private exchanging: Promise<void> | undefined;
 
   private constructor(
     private readonly session: ClickHouseSession,
     private readonly staging: Renewable<Staging>,
     private readonly mark: Mark,
     private readonly builder: ClickHouseBuilder,
-    private readonly settings: Resources & ReferencePaths,
+    private readonly rewriter: ClickHouseRewriter,
+    private readonly settings: Resources & ReferencePaths & { readonly now: number },
     private readonly folder: string,
     readonly definitions: string,
   ) {}
@@ -144,6 +155,8 @@ export class ClickHouseStore implements Store {
     try {
       client = await connected();
       const session = new ClickHouseSession(client);
+      // Before an upgrade, since the copies have the columns of before.
+      if (settings.isReading !== true) await finishRenewal(session, (step) => step());
       const definitions =
         settings.isReading === true
           ? await requireUpToDate(definedIn(session), settings)
@@ -171,7 +184,8 @@ export class ClickHouseStore implements Store {
       );
       const mark = await Mark.open(clickHousePlace(folder), (sql) => session.select(sql), settings);
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, staging, mark, builder, settings, folder, definitions);
+      const rewriter = new ClickHouseRewriter(session);
+      return new ClickHouseStore(session, staging, mark, builder, rewriter, settings, folder, definitions);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -186,12 +200,26 @@ export class ClickHouseStore implements Store {
   /** Reads again when a batch or a build came to count meanwhile; that is rare, and takes as long as one insert. */
   async snapshot<T>(read: Read<T>): Promise<T> {
     const work = () => read((sql, parameters) => this.session.select(sql, parameters), this.readColumns);
-    for (let reads = 0; reads < READS_AT_MOST; reads += 1) {
+    for (let reads = 0; reads < READS_AT_MOST && !this.isCutOff; reads += 1) {
       const before = this.commits;
-      const result = await work();
-      if (before === this.commits && before % 2 === 0) return result;
+      try {
+        const result = await work();
+        if (before === this.commits && before % 2 === 0) return result;
+      } catch (error) {
+        // A table that was exchanged meanwhile can be gone before it is read.
+        if (before === this.commits) throw error;
+      }
     }
-    return this.queue.run(work);
+    return this.inTurn(work);
+  }
+
+  /** Does work when nobody writes. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.queue.run(async () => {
+      if (this.isCutOff) await finishRenewal(this.session, this.commit);
+      this.isCutOff = false;
+      return work();
+    });
   }
 
   /** All of it at once, since the files go. */
@@ -203,12 +231,13 @@ export class ClickHouseStore implements Store {
   }
 
   /** The rows of sources come as Parquet files, which the embedded DuckDB reads. */
-  private withRows<T>(
+  private async withRows<T>(
     sql: string,
     sources: Sources,
     parameters: Parameters,
     work: (session: Session, sql: string) => Promise<T>,
   ): Promise<T> {
+    while (this.exchanging !== undefined) await this.exchanging;
     return this.staging.use(async ({ session }) =>
       this.withRowsOf(await session(), sql, sources, parameters, work),
     );
@@ -247,7 +276,7 @@ export class ClickHouseStore implements Store {
   }
 
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
-    return this.queue.run(() =>
+    return this.inTurn(() =>
       this.builder.preview(due, (asBuilt) =>
         read(
           (sql, parameters) => this.session.select(asBuilt(sql), parameters),
@@ -268,7 +297,10 @@ export class ClickHouseStore implements Store {
   }
 
   append(sql: string): Promise<void> {
-    return this.session.run(sql);
+    if (this.isRenewing || this.isCutOff) return this.inTurn(() => this.session.run(sql));
+    const appended = this.session.run(sql).finally(() => this.appends.delete(appended));
+    this.appends.add(appended);
+    return appended;
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
@@ -279,7 +311,7 @@ export class ClickHouseStore implements Store {
 
   remap(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
-      this.queue.run(() => this.staging.use(({ settler }) => settler.remap(readable, progress))),
+      this.inTurn(() => this.staging.use(({ settler }) => settler.remap(readable, progress))),
     );
   }
 
@@ -293,7 +325,7 @@ export class ClickHouseStore implements Store {
 
   /** Days that are noted count as removed from then on; their rows can go at any time after that. */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
-    return this.queue.run(async () => {
+    return this.inTurn(async () => {
       const { session } = this;
       const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
       for (let at = 0; at < removed.length; at += REMOVED_TOGETHER) {
@@ -320,9 +352,7 @@ export class ClickHouseStore implements Store {
   }
 
   rest(): Promise<void> {
-    return this.queue.run(() =>
-      this.staging.use(({ writer }) => limitMemory(writer, this.settings.memoryMb)),
-    );
+    return this.inTurn(() => this.staging.use(({ writer }) => limitMemory(writer, this.settings.memoryMb)));
   }
 
   /** The server does it by itself. */
@@ -330,12 +360,42 @@ export class ClickHouseStore implements Store {
 
   /** Only the files of the data folder: the database is on its server, which has backups of its own. */
   async hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
-    await this.queue.run(at);
+    await this.inTurn(at);
     await during();
   }
 
-  async renewFile(_: Sources): Promise<void> {
-    throw new UsageError('A ClickHouse database is not written anew: only DuckDB files are.');
+  rewrite(rewriting: Rewriting): Promise<void> {
+    return this.renewing(() => this.rewriter.rewrite(rewriting, this.commit));
+  }
+
+  /** The staging file, which has bytes of rows of before, and the tables of `rows`: others are written anew whenever they are rewritten. */
+  renewFile(rows: Sources): Promise<void> {
+    return this.renewing(async () => {
+      const { folder, settings } = this;
+      const draft = await emptyCopy(folder, settings);
+      this.exchanging = this.staging
+        .reopen(({ writer }) => exchangeFile(writer, folder, draft, STAGING))
+        .finally(() => {
+          this.exchanging = undefined;
+        });
+      await this.exchanging;
+      await this.rewriter.renew(rows, this.commit);
+    });
+  }
+
+  private renewing(work: () => Promise<void>): Promise<void> {
+    return this.writing(async () => {
+      this.isRenewing = true;
+      try {
+        await Promise.allSettled(this.appends);
+        await work();
+      } catch (error) {
+        this.isCutOff = true;
+        throw error;
+      } finally {
+        this.isRenewing = false;
+      }
+    });
   }
 
   async probe(now: number): Promise<void> {
@@ -362,7 +422,7 @@ export class ClickHouseStore implements Store {
   };
 
   private writing<T>(work: () => Promise<T>): Promise<T> {
-    return this.queue.run(work).finally(() => {
+    return this.inTurn(work).finally(() => {
       this.writes += 1;
       this.mark.touch();
     });

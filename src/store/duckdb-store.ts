@@ -12,6 +12,7 @@ import {
 } from './database-file.js';
 import { checkpointBytes } from './database-size.js';
 import { Builder, type DailySql, dailySql } from './day-builder.js';
+import { rewritingStatements } from './duckdb-rewriting.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
 import { Processors } from './processors.js';
@@ -24,7 +25,18 @@ import { type Mishaps, Renewable } from './renewable.js';
 import { applyChanges, bringUpToDate, definedIn, requireUpToDate } from './schema-change.js';
 import { Settler } from './settler.js';
 import { copyOf, valuesOf, withSources } from './sql-text.js';
-import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store, Withdrawal } from './store.js';
+import type {
+  Batch,
+  OrgDay,
+  Parameters,
+  Read,
+  Rewriting,
+  Row,
+  Settled,
+  Sources,
+  Store,
+  Withdrawal,
+} from './store.js';
 import { StoreUnavailable } from './store-fault.js';
 import { copyBeforeUpgrade } from './upgrade-copy.js';
 
@@ -291,6 +303,10 @@ export class DuckDbStore implements Store {
         }
       }),
     );
+  }
+
+  rewrite(rewriting: Rewriting): Promise<void> {
+    return this.run(rewritingStatements(rewriting));
   }
 
   async renewFile(rows: Sources): Promise<void> {

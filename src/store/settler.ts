@@ -24,7 +24,15 @@ import {
 } from './source-sql.js';
 import { quote, readSql, withinDays } from './sql-text.js';
 import { type Refusal, refusalOf } from './state/erased-names.js';
-import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
+import {
+  type Batch,
+  type BatchFile,
+  EXAMPLES,
+  newestBatch,
+  type Settled,
+  type SourceSql,
+  type Store,
+} from './store.js';
 import { StoreOutOfMemory } from './store-fault.js';
 import { columnNames, EVENT_ORDER } from './tables.js';
 
@@ -112,9 +120,11 @@ export class Settler {
   /** Whether lines with a fault are kept with their place and reason, or only counted. */
   protected readonly keepsRejects: boolean = true;
 
+  /** `store` has the names of erased people, where they are kept elsewhere. */
   constructor(
     protected readonly session: Session,
     protected readonly folder: string,
+    private readonly store: Pick<Store, 'select'> = session,
   ) {}
 
   /** Defines the source again with the next batch, because somebody else has used the connection for another. */
@@ -262,7 +272,7 @@ export class Settler {
   /** Finds out how to refuse the events of people who were erased. */
   protected async refuse({ files }: Batch): Promise<void> {
     const refusal = await refusalOf(
-      this.session,
+      this.store,
       files.map(({ orgId }) => orgId),
     );
     if (refusal?.condition !== this.refusal?.condition) this.defined = undefined;

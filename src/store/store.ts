@@ -146,6 +146,36 @@ export function keyOf({ orgId, day }: OrgDay): string {
   return `${day} ${orgId}`;
 }
 
+/** A change of rows of one table, in SQL that every store reads. */
+export interface RowChange {
+  readonly table: string;
+  /** The condition on the rows that change. */
+  readonly where: string;
+  /** The values that columns get. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** Has a column get the new_value of the row whose old_value it has, if there is one, of a SELECT of such pairs. */
+  readonly lookedUp?: { readonly column: string; readonly pairs: string };
+  /** Has rows become one if they are alike in some columns: a row of these columns. Without any of the three the rows go. */
+  readonly merged?: { readonly by: readonly string[]; readonly columns: readonly string[] };
+}
+
+/** Changes of rows of an organization, also of built days, and of what belongs to these days. */
+export interface Rewriting {
+  readonly orgId: string;
+  /** SELECTs over the rows of before, each of which can read from the ones before it by name, as can all that changes. */
+  readonly found: Sources;
+  /** The changes, one after the other. What they read from is the rows of before, or those of changes before them. */
+  readonly changes: readonly RowChange[];
+  /** SELECTs of rows that come into tables, by the tables' names, over the rows of before or the changed ones. */
+  readonly added: Sources;
+  /** The one of `found` whose days have other rows afterwards. */
+  readonly days: string;
+  /** Why they are restated. */
+  readonly reason: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */
@@ -205,6 +235,8 @@ export interface Store {
   copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<WrittenFile[]>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(): Promise<void>;
+  /** Changes rows whatever day they are of, all together, and keeps sums and digests of the days in step. */
+  rewrite(rewriting: Rewriting): Promise<void>;
   /**
    * Writes the store's files anew from their rows, so that no byte of a row that was changed or deleted is left in them. A SELECT in `rows`
    * takes the place of a table's rows. Killed at any moment, it leaves the files of before or the new ones. Readers wait while the files are

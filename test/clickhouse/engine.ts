@@ -1,4 +1,12 @@
-import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,4 +169,36 @@ export function databaseOf(
   }
   return async () =>
     createClient({ connection: await connectionOf(database, path), clickhouse_settings: UNCOMPILED });
+}
+
+/** The texts that are in rows of the database that goes with a data folder, or in bytes of its files; by where they are. Case is ignored. */
+export async function textsInDatabase(
+  data: string,
+  texts: readonly string[],
+): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  const look = (where: string, content: string) => {
+    const names = texts.filter((one) => content.toLowerCase().includes(one.toLowerCase()));
+    if (names.length > 0) found[where] = names;
+  };
+  const path = engineFolder();
+  const client = createClient({ connection: await connectionOf(used.get(data) ?? '', path) });
+  const select = async <T>(query: string) => (await client.query({ query, format: 'JSONEachRow' })).json<T>();
+  for (const { name } of await select<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
+  )) {
+    look(`table ${name}`, name);
+    look(`rows of ${name}`, JSON.stringify(await select(`SELECT * FROM ${name}`)));
+  }
+  // All but the files of other databases, so that those of tables that were dropped are among them.
+  const others = await select<{ path: string }>(
+    'SELECT arrayJoin(data_paths) AS path FROM system.tables WHERE database <> currentDatabase()',
+  );
+  const isOther = (file: string) => others.some((other) => file.startsWith(other.path));
+  for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
+    const file = join(path, name);
+    if (!isOther(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true)
+      look(`bytes of ${name}`, readFileSync(file, 'latin1'));
+  }
+  return found;
 }

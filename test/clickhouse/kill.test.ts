@@ -9,6 +9,7 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { type Config, readConfig } from '../../src/settings/config.js';
 import { DAY_TABLES } from '../../src/store/catalog.js';
 import { ClickHouseStore } from '../../src/store/clickhouse-store.js';
+import { erasureOf } from '../../src/store/state/erasure-statements.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { until } from '../service.js';
@@ -348,6 +349,83 @@ test('with every thousandth batch the rows go that no view shows any more', asyn
   expect(await rows('removals')).toBe(0);
   expect(await rows('user_emails_rows')).toBe(kept.user_emails?.length);
   expect(await rows('days_rows')).toBe(kept.days?.length);
+  await store.close();
+});
+
+/** Statements of an erasure, and whether one that ends there counts. */
+const ERASURE_ENDS: [title: string, counts: boolean, ends: End[]][] = [
+  [
+    'before all copies are whole changes nothing',
+    false,
+    [
+      { at: /^CREATE TABLE erased_ids /, isDone: true },
+      { at: /^INSERT INTO users_rows_renewed /, isDone: false },
+      { at: /^INSERT INTO digests_rows_renewed /, isDone: true },
+      { at: /^CREATE TABLE renewal /, isDone: false },
+    ],
+  ],
+  [
+    'when all copies are whole changes every table',
+    true,
+    [
+      { at: /^CREATE TABLE renewal /, isDone: true },
+      { at: /^EXCHANGE TABLES events_rows_renewed /, isDone: false },
+      { at: /^EXCHANGE TABLES users_rows_renewed /, isDone: true },
+      { at: /^DROP TABLE IF EXISTS users_rows_renewed /, isDone: true },
+      { at: /^DROP TABLE IF EXISTS renewal /, isDone: false },
+    ],
+  ],
+];
+
+test.each(ERASURE_ENDS)('an erasure that is killed %s', async (_, counts, ends) => {
+  const database = new Database();
+  let store = await database.open();
+  const everybody = ends.map((_end, place) => `user-${place}`);
+  await database.send(
+    store,
+    everybody.map((user_id) =>
+      event(user_id, '2026-07-06', { user_id, session_id: user_id, user_email: `${user_id}@acme.example` }),
+    ),
+  );
+  await built(store);
+  const seenUsers = async () => {
+    const users: Record<string, unknown[]> = {};
+    for (const table of ['events', 'users', 'user_sessions', 'session_parts', 'coverage'])
+      users[table] = (await store.select(`SELECT user_id FROM ${table} WHERE day = '2026-07-06'`))
+        .map(({ user_id }) => user_id)
+        .sort();
+    return users;
+  };
+  for (const [place, end] of ends.entries()) {
+    const at = String(end.at);
+    const [name, pseudonym] = [`user-${place}`, `erased-${place}`];
+    const erase = () =>
+      store.rewrite(erasureOf({ orgId: 'acme', names: [{ name, pseudonym }], words: [name] }, 'root', NOW));
+    const expected = (isErased: boolean) =>
+      everybody
+        .map((_, other) => `${other < place || (other === place && isErased) ? 'erased' : 'user'}-${other}`)
+        .sort();
+    store = await database.kill(store, end, erase);
+    for (const [table, users] of Object.entries(await seenUsers()))
+      expect([at, table, users]).toEqual([at, table, expected(counts)]);
+    const left = await store.select(
+      "SELECT name FROM system.tables WHERE database = currentDatabase() AND (name LIKE '%renew%' OR name LIKE 'erased_i%')",
+    );
+    expect([at, left]).toEqual([at, []]);
+    await database.send(
+      store,
+      everybody.slice(0, place + 1).map((id) => event(`after-${id}`, '2026-07-09', { user_id: 'grace' })),
+    );
+    if (!counts) await erase();
+    for (const [table, users] of Object.entries(await seenUsers()))
+      expect([at, table, users]).toEqual([at, table, expected(true)]);
+  }
+  const digests = () => store.select("SELECT * FROM digests WHERE day = '2026-07-06' ORDER BY ALL");
+  const kept = await digests();
+  await build(store, { all: true }, () => NOW);
+  expect(await digests()).toEqual(kept);
+  const [later] = await store.select("SELECT count(*) AS events FROM events WHERE day = '2026-07-09'");
+  expect(later?.events).toBe(ends.length);
   await store.close();
 });
 

@@ -14,11 +14,11 @@ import { quote, readSql, valuesOf, withSources } from '../sql-text.js';
 import type { OrgDay, Parameters } from '../store.js';
 import { columnNames, tablesOf } from '../tables.js';
 import { beginAttempt, rowsOf, viewsOnDays } from './clickhouse-schema.js';
-import { type ClickHouseSession, isDenied } from './clickhouse-session.js';
+import type { ClickHouseSession } from './clickhouse-session.js';
 
 const VIEWS = viewsOnDays();
 
-/** The comment of a build's statements. */
+/** The comment by which the server tells a build's statements from others. */
 const COMMENT = 'daybook build';
 
 /**
@@ -64,7 +64,7 @@ export class ClickHouseBuilder {
     session: ClickHouseSession,
     private readonly daily: DailySql,
   ) {
-    this.session = session.commenting(COMMENT);
+    this.session = session.with({ log_comment: COMMENT });
   }
 
   /** Computes the days that are due, checks and digests them, and replaces their tables together: see Builder. */
@@ -127,7 +127,8 @@ export class ClickHouseBuilder {
   private async begin(due: readonly OrgDay[]): Promise<number> {
     const { session } = this;
     const build = await beginAttempt(session, 'build');
-    await this.endInserts();
+    // Rows of a build that was cut off would come into the scratch tables of this one. No other build of the database can be running.
+    await session.endInserts(COMMENT);
     await this.dropOld();
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
@@ -141,26 +142,6 @@ export class ClickHouseBuilder {
       SELECT org_id, day, build FROM newest_days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM due)`,
     );
     return build;
-  }
-
-  /**
-   * Ends the inserts of a build that was cut off, which the server goes on with: their rows would come into the scratch tables
-   * of this build. No other build of the database can be running.
-   */
-  private async endInserts(): Promise<void> {
-    try {
-      await this.session.run(
-        `KILL QUERY
-        WHERE user = currentUser()
-          AND current_database = currentDatabase()
-          AND query_kind = 'Insert'
-          AND Settings['log_comment'] = ${quote(COMMENT)}
-        SYNC`,
-      );
-    } catch (error) {
-      // A user without the right to look for them can still build: the checks find such rows.
-      if (!isDenied(error)) throw error;
-    }
   }
 
   /** Fills the tables that the tables of days look back on. */

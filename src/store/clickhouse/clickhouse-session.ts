@@ -14,7 +14,7 @@ import {
 } from '@clickhouse/client';
 import { codeOf, messageOf } from '../../exit.js';
 import { certificateFaultOf } from '../../network/certificate.js';
-import { readSql, tokensOf } from '../sql-text.js';
+import { quote, readSql, tokensOf } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
 
@@ -68,7 +68,7 @@ function connectionFaultOf(error: unknown): string | undefined {
 }
 
 /** Whether the server refuses a statement because its user has no grant for it. */
-export function isDenied(error: unknown): boolean {
+function isDenied(error: unknown): boolean {
   return error instanceof ClickHouseError && error.type === 'ACCESS_DENIED';
 }
 
@@ -136,9 +136,9 @@ export class ClickHouseSession {
     private readonly settings = SETTINGS,
   ) {}
 
-  /** The same, with a comment by which the server tells its statements from others. */
-  commenting(comment: string): ClickHouseSession {
-    return new ClickHouseSession(this.client, this.url, { ...this.settings, log_comment: comment });
+  /** The same, with other settings. */
+  with(settings: ClickHouseSettings): ClickHouseSession {
+    return new ClickHouseSession(this.client, this.url, { ...this.settings, ...settings });
   }
 
   /** The rows of one SELECT, in the spelling that both engines read. */
@@ -157,6 +157,23 @@ export class ClickHouseSession {
   /** Runs one statement, in the spelling that both engines read. */
   run(sql: string, parameters: Parameters = {}): Promise<void> {
     return this.ask(spelled(sql, parameters), done, { parameters });
+  }
+
+  /** Ends the inserts with a comment that the server goes on with after their sender was cut off. */
+  async endInserts(comment: string): Promise<void> {
+    try {
+      await this.run(
+        `KILL QUERY
+        WHERE user = currentUser()
+          AND current_database = currentDatabase()
+          AND query_kind = 'Insert'
+          AND Settings['log_comment'] = ${quote(comment)}
+        SYNC`,
+      );
+    } catch (error) {
+      // A user without the right to look for them can still write: such rows are found, or go with their table.
+      if (!isDenied(error)) throw error;
+    }
   }
 
   /** Runs statements that ClickHouse alone reads, one after the other. */

@@ -32,7 +32,7 @@ class Reader extends Settler {
     folder: string,
     private readonly stored: ClickHouseSession,
   ) {
-    super(session, folder);
+    super(session, folder, stored);
   }
 
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
@@ -190,7 +190,7 @@ export class ClickHouseSettler {
     folder: string,
   ) {
     this.reader = new Reader(staging, folder, session);
-    this.remapper = new Remapper(staging, folder);
+    this.remapper = new Remapper(staging, folder, session);
   }
 
   /** Settles a batch as Store promises. */

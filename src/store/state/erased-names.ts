@@ -1,5 +1,4 @@
 import { UsageError } from '../../exit.js';
-import type { Session } from '../duckdb-session.js';
 import { quote } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
 import { hashWith, nameHash } from './organization-secret.js';
@@ -90,17 +89,17 @@ function padded(secret: Buffer, padding: number): string {
 }
 
 /** How to refuse the events of people who were erased; undefined if none of the organizations has erased anybody. */
-export async function refusalOf(session: Session, orgIds: readonly string[]): Promise<Refusal | undefined> {
-  const rows = await session.select(
+export async function refusalOf(
+  store: Pick<Store, 'select'>,
+  orgIds: readonly string[],
+): Promise<Refusal | undefined> {
+  // The first secret of an organization is the one that counts.
+  const rows = await store.select(
     `SELECT erased_names.org_id AS org_id, name_hash, secret
     FROM erased_names
-    JOIN (
-      SELECT org_id, secret FROM organization_secrets
-      QUALIFY row_number() OVER (PARTITION BY org_id ORDER BY added_at, secret) = 1
-    ) AS first_secret
-      ON first_secret.org_id = erased_names.org_id
+    JOIN organization_secrets ON organization_secrets.org_id = erased_names.org_id
     WHERE erased_names.org_id IN (${[...new Set(orgIds)].map(quote).join(', ')})
-    ORDER BY ALL`,
+    ORDER BY erased_names.org_id, added_at, secret, name_hash`,
   );
   if (rows.length === 0) return undefined;
   const organizations = [...byOrganization(rows)].map(([orgId, hashes]) => {
