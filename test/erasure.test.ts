@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { SecretKey } from '../src/controls/secret-key.js';
 import type { Day } from '../src/day.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
-import { CANONICAL, CODEX } from '../src/ingest/source.js';
+import { CANONICAL, CLAUDE_CODE, CODEX, type Source } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { type ErasureContext, erasePerson, finishErasures } from '../src/people/erasure.js';
 import { replacePeople } from '../src/people/people-change.js';
@@ -103,6 +103,7 @@ function eventsOf(orgId: string): object[] {
               of(user, 'h', {
                 cwd: `/srv/${NAMES.user}/api`,
                 repo: `git@github.com:${NAMES.user}/dotfiles.git`,
+                user_email: NAMES.email,
               }),
               of(user, 'i', { type: 'file_change', path: `/home/${NAMES.user}/x.go`, operation: 'create' }),
             ]
@@ -390,51 +391,104 @@ describe('an erased person', () => {
     expect(repos.map(({ repo }) => repo)).toEqual(['', 'github.com/acme/api', 'github.com/acme/test']);
   });
 
-  test('is erased whole, at whichever step it was interrupted', async () => {
-    const steps = [
-      ['settle', 2],
-      ['run', 2],
-      ['run', 3],
-      ['rewrite', 1],
-      ['forget', 1],
-      ['renewFile', 1],
-      ['publish', 1],
-    ] as const;
-    // In ClickHouse each takes half a minute, and test/clickhouse/kill.test.ts interrupts the others.
-    const isMeant = ([step]: (typeof steps)[number]) => storeName() === 'DuckDB' || step === 'renewFile';
-    for (const [step, time] of steps.filter(isMeant)) {
-      const { store, config, context } = await small();
-      const before = await totals(store);
-      let calls = 0;
-      const failing = <T extends object>(target: T): T =>
-        new Proxy(target, {
-          get: (_, name) => {
-            const member: unknown = Reflect.get(target, name, target);
-            if (typeof member !== 'function') return member;
-            return (...args: unknown[]) => {
-              if (name === step) calls += 1;
-              if (name === step && calls === time) throw new Error('killed');
-              return member.apply(target, args);
-            };
-          },
-        });
-      const cut = failing({ ...context, store: failing(store), lake: failing(context.lake) });
-      await expect(
-        erasePerson(cut, { orgId: ORG, user: NAMES.user, author: 'root', isTrial: false }),
-      ).rejects.toThrow('killed');
-      await store.close();
-      const { store: again } = await World.create({ DAYBOOK_DATA: config.data });
-      forgetNames(again);
-      const lake = new Lake(config, () => NOW);
-      expect([
-        step,
-        await finishErasures({ ...context, store: again, lake, settle: async () => [] }, 'root'),
-      ]).toEqual([step, step === 'publish' ? 0 : 1]);
-      await lake.publish(again, []);
-      expect(await totals(again)).toEqual(before);
-      expect([step, await traces(config.data)]).toEqual([step, {}]);
-      expect(await lake.verify(again)).toMatchObject({ differences: [] });
-    }
+  // In ClickHouse each takes half a minute, and test/clickhouse/kill.test.ts interrupts the others.
+  const isMeant = ([step]: readonly [string, number]) => storeName() === 'DuckDB' || step === 'renewFile';
+  const steps: [step: string, time: number][] = [
+    ['settle', 2],
+    ['run', 2],
+    ['run', 3],
+    ['rewrite', 1],
+    ['forget', 1],
+    ['renewFile', 1],
+    ['publish', 1],
+  ];
+  test.each(steps.filter(isMeant))('is erased whole if %s %i is interrupted', async (step, time) => {
+    const { store, config, context } = await small();
+    const before = await totals(store);
+    let calls = 0;
+    const failing = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get: (_, name) => {
+          const member: unknown = Reflect.get(target, name, target);
+          if (typeof member !== 'function') return member;
+          return (...args: unknown[]) => {
+            if (name === step) calls += 1;
+            if (name === step && calls === time) throw new Error('killed');
+            return member.apply(target, args);
+          };
+        },
+      });
+    const cut = failing({ ...context, store: failing(store), lake: failing(context.lake) });
+    await expect(
+      erasePerson(cut, { orgId: ORG, user: NAMES.user, author: 'root', isTrial: false }),
+    ).rejects.toThrow('killed');
+    await store.close();
+    const { store: again } = await World.create({ DAYBOOK_DATA: config.data });
+    forgetNames(again);
+    const lake = new Lake(config, () => NOW);
+    expect([
+      step,
+      await finishErasures({ ...context, store: again, lake, settle: async () => [] }, 'root'),
+    ]).toEqual([step, step === 'publish' ? 0 : 1]);
+    await lake.publish(again, []);
+    expect(await totals(again)).toEqual(before);
+    expect([step, await traces(config.data)]).toEqual([step, {}]);
+    expect(await lake.verify(again)).toMatchObject({ differences: [] });
+  });
+
+  test('keeps all events when the mapping of files changes, and others have theirs once', async () => {
+    const world = await World.create();
+    const { store, config, clock } = world;
+    const former = { ...CLAUDE_CODE, sql: join(world.folder, 'former') };
+    cpSync(CLAUDE_CODE.sql, former.sql, { recursive: true });
+    const sql = readFileSync(join(CLAUDE_CODE.sql, 'events.sql'), 'utf8');
+    world.file(
+      'former/events.sql',
+      `SELECT * REPLACE (event_id || ':former' AS event_id) FROM (${sql}) WHERE type = 'model_usage'`,
+    );
+    const put = (path: string, sessionId: string, cwd: string) => {
+      const usage = { input_tokens: 1, output_tokens: 2 };
+      const message = { id: `m-${sessionId}`, model: 'opus', content: [], usage };
+      const timestamp = '2026-06-01T10:00:00Z';
+      mkdirSync(join(world.folder, path), { recursive: true });
+      world.file(
+        join(path, `${sessionId}.jsonl`),
+        `${JSON.stringify({ type: 'assistant', uuid: `u-${sessionId}`, sessionId, cwd, timestamp, message })}\n`,
+      );
+    };
+    const [hers, morning, noon] = [1, 2, 3].map((one) => `${one}1111111-0000-4000-8000-000000000000`);
+    put('hers', String(hers), HOME);
+    put('of grace', String(morning), `/srv/${NAMES.user}/api`);
+    put(`of grace/${NAMES.user}`, String(noon), '/srv/api');
+    const read = (source: Source, userId: string, folder: string) =>
+      ingest(
+        store,
+        { orgId: ORG, source, userId, files: inputFiles([join(world.folder, folder)], source) },
+        clock,
+      );
+    const events = () => store.select('SELECT session_id, event_id, user_id FROM events ORDER BY ALL');
+    await read(former, NAMES.user, 'hers');
+    await read(former, 'grace', 'of grace');
+    const context: ErasureContext = {
+      ...{ store, lake: new Lake(config, clock), data: config.data, clock },
+      settle: () => world.inbox.drain(store).then(() => world.inbox.setAside),
+    };
+    const { pseudonym } = await erasePerson(context, {
+      ...{ orgId: ORG, user: NAMES.user, author: 'root', isTrial: false },
+    });
+    expect((await read(former, 'grace', 'of grace')).accepted).toBe(0);
+    await expect(read(CLAUDE_CODE, NAMES.user, 'hers')).rejects.toThrow('a person who was erased');
+    await read(CLAUDE_CODE, 'grace', 'of grace');
+    expect(await events()).toEqual([
+      { session_id: hers, event_id: `usage:m-${hers}::former`, user_id: pseudonym },
+      ...[morning, noon].flatMap((session_id) => [
+        { session_id, event_id: `message:m-${session_id}`, user_id: 'grace' },
+        { session_id, event_id: `usage:m-${session_id}:`, user_id: 'grace' },
+      ]),
+    ]);
+    expect(await read(CLAUDE_CODE, 'grace', 'of grace')).toMatchObject({ files: 0, unchanged: 2 });
+    const [arrived] = await store.select('SELECT sum(accepted) AS accepted FROM arrivals');
+    expect(Number(arrived?.accepted)).toBe(5);
   });
 
   test('is not named by whoever asks about the person afterwards', async () => {

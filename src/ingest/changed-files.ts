@@ -42,15 +42,18 @@ export function withMeaning(source: Source, files: readonly InputFile[]): InputF
   }));
 }
 
-/** The files whose states aren't those that are known by their paths. */
+/** The files whose states aren't those that are known by their paths, or by what `nameOf` makes of these. */
 export function changedSince(
   known: ReadonlyMap<string, string>,
   files: readonly InputFile[],
+  nameOf = (path: string) => path,
 ): readonly ChangedFile[] {
   return files
-    .filter(({ path, state }) => state === undefined || !`${known.get(path)} `.startsWith(`${state} `))
+    .filter(
+      ({ path, state }) => state === undefined || !`${known.get(nameOf(path))} `.startsWith(`${state} `),
+    )
     .map((file) => {
-      const before = known.get(file.path);
+      const before = known.get(nameOf(file.path));
       return {
         ...file,
         since: sinceOf(before ?? '', file.state),
@@ -59,18 +62,22 @@ export function changedSince(
     });
 }
 
-/** The files that aren't as they were when the store last read them for the same organization, source and user. */
+/**
+ * The files that aren't as they were when the store last read them for the same organization, source and user. `nameOf` gives the names under
+ * which paths are stored.
+ */
 export async function changedFiles(
   store: Pick<Store, 'select'>,
   { orgId, source, userId }: Owner,
   files: readonly InputFile[],
+  nameOf = (path: string) => path,
 ): Promise<Changes> {
   const rows = await store.select(
     'SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = $user_id',
     { org_id: orgId, source: source.name, user_id: userId ?? '' },
   );
   const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
-  return { changed: changedSince(known, files), known: [...known.keys()] };
+  return { changed: changedSince(known, files, nameOf), known: [...known.keys()] };
 }
 
 /** Some files, and those among all that the source's SQL must see together with one of them. */

@@ -2,7 +2,7 @@ import { isOfSystem } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
 import { Checkouts } from '../disk/git-remote.js';
 import { requireOrganization } from '../store/organization.js';
-import { requireNotErased } from '../store/state/erased-names.js';
+import { erasedIn, pathWithout, requireNotErased } from '../store/state/erased-names.js';
 import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { isOfStore, isOutOfMemory } from '../store/store-fault.js';
 import { batchesOf, type ChangedFile, changedFiles, withMeaning } from './changed-files.js';
@@ -67,7 +67,9 @@ export async function ingest(
   };
   const { source } = request;
   const all = withMeaning(source, request.files);
-  const { changed, known } = await changedFiles(store, request, all);
+  const isErased = await erasedIn(store, request.orgId);
+  const nameOf = (path: string) => (isErased === undefined ? path : pathWithout(isErased, path));
+  const { changed, known } = await changedFiles(store, request, all, nameOf);
   const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
   const read = new Set<string>();
   let failures = 0;
@@ -115,7 +117,7 @@ export async function ingest(
       for (const { accepted } of await settle(files, () => {}, runs)) events += accepted;
     }
     const { orgId, userId = '' } = request;
-    const paths = [...new Set([...known, ...all.map(({ path }) => path)])];
+    const paths = [...new Set([...known, ...all.map(({ path }) => nameOf(path))])];
     await store.withdraw({
       run: runs,
       orgId,

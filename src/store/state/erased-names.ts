@@ -39,6 +39,14 @@ export async function erasedIn(store: Store, orgId: string): Promise<IsErased | 
   return (name) => hashes.has(hashed(name).toString('hex'));
 }
 
+/** A path, in which `erased` takes the place of folders and files that are called as a person who was erased. */
+export function pathWithout(isErased: IsErased, path: string): string {
+  return path
+    .split(/([/\\])/)
+    .map((part) => (isErased(part) ? 'erased' : part))
+    .join('');
+}
+
 function hashesOf(store: Store): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const read =
     known.get(store) ?? store.select('SELECT org_id, name_hash FROM erased_names').then(byOrganization);
@@ -120,10 +128,7 @@ export async function refusalOf(
       const own = organizations.find((one) => one.orgId === orgId);
       if (own === undefined) return path;
       const hashed = hashWith(own.secret, 'erased');
-      return path
-        .split(/([/\\])/)
-        .map((part) => (own.hashes.has(hashed(part).toString('hex')) ? 'erased' : part))
-        .join('');
+      return pathWithout((part) => own.hashes.has(hashed(part).toString('hex')), path);
     },
   };
 }

@@ -176,6 +176,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   for (const column of ['cwd', 'git_branch']) update('events', { [column]: 'NULL' }, isNamed(column));
   for (const column of ['path', 'url']) update('events', { [column]: withoutParts(column) }, isNamed(column));
   update('events', { repo_owner: 'NULL' }, isNamed('repo_owner'));
+  update('events', { user_email: 'NULL' }, `user_email IN (${names})`);
   for (const table of ['events', 'user_hooks'])
     update(table, { command: twice('command', home) }, has('command', home));
 
@@ -203,7 +204,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   update('people', { name: "''", email: "''" }, isErased);
   update('aliases', { is_email: 'false' }, isErased);
   update('memberships', { is_lead: 'false' }, isErased);
-  remove('user_emails', `(${isOwn} OR ${isErased})`);
+  remove('user_emails', `(${isOwn} OR ${isErased} OR user_email IN (${names}))`);
   update(
     'keys',
     { name: 'NULL', user_email: 'NULL', revoked_at: `coalesce(revoked_at, instant(${now}))` },
