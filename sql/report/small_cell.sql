@@ -22,40 +22,16 @@ SELECT
   ) OVER (PARTITION BY period, is_joined, group_key) AS is_small
 FROM (
   SELECT
-    period,
-    is_joined,
-    group_key,
-    set_name,
-    part,
-    is_slice,
-    is_inside,
-    user_id,
-    people,
-    is_few,
+    *,
     max(is_few) OVER (PARTITION BY period, is_joined, group_key, part, is_slice) AS has_few,
     dense_rank() OVER (PARTITION BY period, is_joined, group_key, part, is_slice, is_few ORDER BY people, set_name) AS place
   FROM (
     SELECT
-      period,
-      is_joined,
-      group_key,
-      set_name,
-      part,
-      is_slice,
-      is_inside,
-      user_id,
-      people,
+      *,
       CASE WHEN people < $floor THEN 1 ELSE 0 END AS is_few
     FROM (
       SELECT
-        period,
-        is_joined,
-        group_key,
-        set_name,
-        part,
-        is_slice,
-        is_inside,
-        user_id,
+        *,
         count(user_id) OVER (PARTITION BY period, is_joined, group_key, set_name) AS people
       FROM set_person
     ) AS counted

@@ -4,8 +4,8 @@
 -- Grain: (period, is_joined, group_key, set_name, user_id).
 SELECT DISTINCT
   period,
-  is_joined,
-  CASE WHEN is_joined = 1 THEN '' ELSE group_key END AS group_key,
+  CASE WHEN is_told = 1 THEN 0 ELSE 1 END AS is_joined,
+  CASE WHEN is_told = 1 THEN group_key ELSE '' END AS group_key,
   set_name,
   part,
   is_slice,
@@ -13,25 +13,11 @@ SELECT DISTINCT
   user_id
 FROM (
   SELECT
-    period,
-    CASE WHEN people > 0 AND is_small = 0 AND (has_small = 0 OR place > 1) THEN 0 ELSE 1 END AS is_joined,
-    group_key,
-    set_name,
-    part,
-    is_slice,
-    is_inside,
-    user_id
+    *,
+    CASE WHEN people > 0 AND is_small = 0 AND (has_small = 0 OR place > 1) THEN 1 ELSE 0 END AS is_told
   FROM (
     SELECT
-      period,
-      group_key,
-      set_name,
-      part,
-      is_slice,
-      is_inside,
-      user_id,
-      people,
-      is_small,
+      *,
       max(CASE WHEN people > 0 THEN is_small ELSE 0 END) OVER (PARTITION BY period) AS has_small,
       dense_rank() OVER (
         PARTITION BY
@@ -42,4 +28,4 @@ FROM (
       ) AS place
     FROM small_cell
   ) AS ordered
-) AS told
+) AS judged
