@@ -6,7 +6,7 @@ import { costTermsOf } from '../money/cost-terms.js';
 import { usersOf } from '../store/state/person.js';
 import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
 import { ANSWERS, type Answer, isPaged, isTotals } from './answer-names.js';
-import { belongingSettings, columnsOf, placeOf, tellingFilter } from './answer-rows.js';
+import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer, type Question } from './answerer.js';
 import { ApiError } from './errors.js';
@@ -106,9 +106,8 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     );
     const range = withQuietDays({ from, to: question.to }, all);
     const quietDays = all.filter(({ day }) => earliestOf(range, 'previous') <= day && day <= range.to);
-    const asked = { ...question, ...range, guard: { floor, quietDays } };
-    const settings = await belongingSettings(store, asked);
-    const telling = await store.snapshot((select) => tellingFilter(select, { ...asked, ...settings }));
+    const asked = await answerer.withSettings({ ...question, ...range, guard: { floor, quietDays } });
+    const telling = await store.snapshot((select) => tellingFilter(select, asked));
     if (telling === undefined) return asked;
     throw new ApiError(
       403,

@@ -19,7 +19,7 @@ import {
   cursorOf,
   Filters,
   filterSetsSql,
-  GUARDED,
+  GUARD_FILES,
   parametersOf,
   sourceFilesOf,
   type Totals,
@@ -203,7 +203,7 @@ async function withRepoKeys(select: Store['select'], request: ReportRequest): Pr
   return { ...request, totals: { ...request.totals, repo } };
 }
 
-/** Those of GUARDED that are computed once for all their readers. TRICKY: ClickHouse can't if one of them reads another. */
+/** Those of GUARD_FILES that are computed once for all their readers. TRICKY: ClickHouse can't if one of them reads another. */
 const COMPUTED_ONCE = ['shown_cell'];
 
 /** No rows of shown_person.sql. */
@@ -261,7 +261,7 @@ export async function tellingFilter(
       groupBy: filter,
       totals: { ...Object.fromEntries(filters), [filter]: undefined },
     };
-    const { shown_person: _, ...files } = GUARDED;
+    const { shown_person: _, ...files } = GUARD_FILES;
     const sources = {
       quiet_day: quietDaysSql(request.guard?.quietDays),
       filter_set: filterSetsSql(asked.totals),

@@ -129,9 +129,10 @@ export class Answerer {
   }
 
   /** A question with what it needs of the organization's settings. */
-  private async withSettings(asked: Question, revision: string): Promise<Question> {
+  async withSettings(asked: Question, known?: string): Promise<Question> {
     const { orgId, answer } = asked;
     const { store } = this;
+    const revision = known ?? (await store.revision());
     return {
       ...asked,
       ...(isTotals(answer)

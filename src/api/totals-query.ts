@@ -251,7 +251,7 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
     ...(asked.guard === undefined
       ? { ...(answer === 'costs' ? {} : { work }), usage }
       : {
-          ...GUARDED,
+          ...GUARD_FILES,
           ...(answer === 'costs' ? {} : { found_work: work, work: 'shown_work' }),
           ...{ found_usage: usage, usage: 'shown_usage' },
         }),
@@ -260,16 +260,14 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
 
 /** The letters by which sql/report/placed_row.sql names filters, in its order. */
 const LETTERS = {
-  ...{
-    agent: 'a',
-    client: 'c',
-    repo: 'r',
-    team: 't',
-    cost_center: 'o',
-    model: 'm',
-    tool: 'l',
-    mcp_server: 's',
-  },
+  agent: 'a',
+  client: 'c',
+  repo: 'r',
+  team: 't',
+  cost_center: 'o',
+  model: 'm',
+  tool: 'l',
+  mcp_server: 's',
 } as const;
 
 /** The letters of the filters that a request has, in their order. */
@@ -303,7 +301,7 @@ export function filterSetsSql(totals: Totals): string {
 }
 
 /** The files that join groups of few people, each after those that it reads. small_joined is small_cell.sql of told_cell. */
-export const GUARDED = {
+export const GUARD_FILES = {
   placed_row: 'placed_row',
   set_person: 'set_person',
   small_cell: 'small_cell',

@@ -164,7 +164,7 @@ export interface Rewriting {
   readonly orgId: string;
   /** SELECTs over the rows of before, each of which can read from the ones before it by name, as can all that changes. */
   readonly found: Sources;
-  /** The changes, one after the other. What they read from is the rows of before, or those of changes before them. */
+  /** The changes, one after the other. Each can read the rows of before, or those of the changes before it. */
   readonly changes: readonly RowChange[];
   /** SELECTs of rows that come into tables, by the tables' names, over the rows of before or the changed ones. */
   readonly added: Sources;
