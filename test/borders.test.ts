@@ -159,15 +159,15 @@ test('keeps the event loop for as long as a few of the smallest requests, and on
       .map((name) => ({ name, send: get(name.slice('GET '.length)) })),
   ];
   expect(routes.map(({ name }) => name)).toEqual(expect.arrayContaining(['GET /docs/yaml', 'GET /']));
-  const smallest = get('/healthz');
-  await smallest();
+  const smallest = [];
+  for (let round = 0; round < 10; round += 1) smallest.push((await worked(get('/healthz'))).ms);
+  const unit = Math.min(...smallest);
   for (const { name, send } of routes) {
     // The first request may make what others use.
     await send();
     let isLittle = false;
     // One round without another process in the way is enough.
     for (let round = 0; round < 30 && !isLittle; round += 1) {
-      const unit = (await worked(smallest)).ms;
       const { ms, given } = await worked(send);
       isLittle = ms <= unit * (10 + Number(given.headers['content-length'] ?? 0) / 1024);
     }
