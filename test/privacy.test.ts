@@ -55,6 +55,18 @@ const work = (user_id: string, day: string, more: object = {}, tokens = 100) => 
   }),
 ];
 
+/** Imports people from the lines of a CSV file. */
+async function importPeople(orgId: string, csv: readonly string[]): Promise<void> {
+  const options = { today: dayOf(world.now), replaces: false };
+  await replacePeople(
+    world.store,
+    orgId,
+    (before) => withLines(before, peopleLines(csv.join('\n'), 'p.csv'), options),
+    { author: 'secret-importer' },
+    world.now,
+  );
+}
+
 beforeAll(async () => {
   world = await World.create({ DAYBOOK_RATE_LIMIT: '0' }, atEnd);
   app = buildApp(world, { logs: process.env.LOGS === '1' });
@@ -84,21 +96,7 @@ beforeAll(async () => {
       (user) => `${user},Secret-Name of ${user},${user}@mail.example,${user}-laptop,${team},cc-${team}`,
     ),
   );
-  await replacePeople(
-    world.store,
-    'acme',
-    (before) =>
-      withLines(
-        before,
-        peopleLines(['user_id,name,email,alias,team,cost_center', ...csv].join('\n'), 'p.csv'),
-        {
-          today: dayOf(world.now),
-          replaces: false,
-        },
-      ),
-    { author: 'secret-importer' },
-    world.now,
-  );
+  await importPeople('acme', ['user_id,name,email,alias,team,cost_center', ...csv]);
   await world.build();
   const users: [Role, string][] = [
     ['owner', 'root'],
@@ -320,7 +318,7 @@ describe('the difference of two answers', () => {
   type Chosen = Record<keyof typeof CHOICES, string[]>;
 
   // ClickHouse takes a second to plan each, so it is asked for fewer.
-  const [SEEDS, QUESTIONS] = storeName() === 'ClickHouse' ? [[1], 8] : [[1, 2, 3], 25];
+  const [SEEDS, QUESTIONS, TOLD] = storeName() === 'ClickHouse' ? [[1], 8, 5] : [[1, 2, 3], 25, 20];
 
   test.each(SEEDS)('is of nobody or of enough people: organization %i', async (seed) => {
     const orgId = `random-${seed}`;
@@ -342,17 +340,7 @@ describe('the difference of two answers', () => {
     );
     await world.send(events, { orgId });
     const csv = people.map((user) => `${user},${one(CHOICES.team)}`);
-    await replacePeople(
-      world.store,
-      orgId,
-      (before) =>
-        withLines(before, peopleLines(['user_id,team', ...csv].join('\n'), 'p.csv'), {
-          today: dayOf(world.now),
-          replaces: false,
-        }),
-      { author: 'root' },
-      world.now,
-    );
+    await importPeople(orgId, ['user_id,team', ...csv]);
     await world.build();
     const change = { mode: 'protected', smallestGroup: FLOOR, auditors: [] } as const;
     await changePrivacy(world.store, orgId, () => change, 'root', world.now);
@@ -412,7 +400,7 @@ describe('the difference of two answers', () => {
     );
     expect(giving).toEqual([]);
     // Some are answered, and some are not.
-    expect(told.length).toBeGreaterThan(5);
+    expect(told.length).toBeGreaterThan(TOLD);
     expect(refused).toBeGreaterThan(0);
   });
 });
