@@ -302,6 +302,13 @@ describe('filters', () => {
     const agents = await rowsOf(`${filter}&group_by=agent`);
     expect(agents.map(({ group_key }: { group_key: string }) => group_key)).toEqual(['(small groups)']);
   });
+
+  test('can be three at a time', async () => {
+    const three = `${SUMMARY}?startDate=2026-06-03&endDate=2026-06-05&agent=claude-code&client=terminal-ui&repo=github.com/acme/api`;
+    expect(await rowsOf(three)).toEqual(await rowsOf(three.replace('05&', '07&'), 'auditor'));
+    const { status, text } = await send(`${three}&model=claude-opus-4-5`);
+    expect([status, JSON.parse(text).detail]).toEqual([403, expect.stringContaining('3 filters at most')]);
+  });
 });
 
 describe('the difference of two answers', () => {

@@ -18,9 +18,8 @@ import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
 import {
   earliestOf,
-  FILTERS_AT_MOST,
-  Filters,
   keysOf,
+  requireFewFilters,
   TOTALS_LIMIT,
   type Totals,
   totalsOf,
@@ -93,12 +92,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     const isOwn = users?.length === 1 && users[0] === caller.userId;
     if (protection === undefined || isOwn) return question;
     requireGroups(question);
-    const filters = Object.keys(Filters).filter((name) => Object.hasOwn(question.totals ?? {}, name));
-    if (filters.length > FILTERS_AT_MOST)
-      throw new ApiError(
-        403,
-        `The organization protects people, so a request can have ${FILTERS_AT_MOST} filters at most: leave one out.`,
-      );
+    requireFewFilters(question.totals ?? {});
     const { floor } = protection;
     const { from } = question;
     const all = (await quietDaysOf(store, caller.orgId, floor)).filter(

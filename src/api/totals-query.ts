@@ -5,6 +5,7 @@ import type { ClosedNames } from '../store/state/closed-names.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
+import { ApiError } from './errors.js';
 import { filterOf } from './filter.js';
 import type { Guard } from './protection.js';
 
@@ -278,7 +279,16 @@ function lettersOf(totals: Totals): string[] {
 }
 
 /** How many filters a guarded request can have: the sets of them double with each. */
-export const FILTERS_AT_MOST = 3;
+const FILTERS_AT_MOST = 3;
+
+/** Throws 403 for a guarded request with too many filters. */
+export function requireFewFilters(totals: Totals): void {
+  if (lettersOf(totals).length > FILTERS_AT_MOST)
+    throw new ApiError(
+      403,
+      `The organization protects people, so a request can have ${FILTERS_AT_MOST} filters at most: leave one out.`,
+    );
+}
 
 /** All sets of some letters but the empty one, each in their order. */
 function setsOf(letters: readonly string[]): string[] {
