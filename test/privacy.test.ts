@@ -590,3 +590,110 @@ describe('every route, form and role', () => {
     expect(said).not.toMatch(SECRET);
   });
 });
+
+// Routes are the same above both stores.
+describe.skipIf(storeName() !== 'DuckDB')("nobody takes another person's place", () => {
+  const PEOPLE = '/api/v0/organization/people';
+  const KEYS = '/api/v1/api-keys';
+  const post = (url: string, payload: object, user = 'root') => send(url, user, { method: 'POST', payload });
+  const put = (people: object[], user = 'root', query = 'keepOthers=true') =>
+    send(`${PEOPLE}?${query}`, user, { method: 'PUT', payload: { people } });
+  const listed = async () => JSON.parse((await send(PEOPLE, 'root')).text).people;
+  const person = async (userId: string) =>
+    (await listed()).find((one: { userId: string }) => one.userId === userId);
+
+  test.each(['secret-tools-0', 'secret-tools-0-laptop', 'auditor', 'nobody-yet'])(
+    'by a key of %s',
+    async (user_id) => {
+      for (const role of ['owner', 'manager', 'member', 'guest', 'ingest']) {
+        const { status, text } = await post(KEYS, { role, user_id });
+        expect([status, JSON.parse(text).detail]).toEqual([403, expect.stringContaining('only an auditor')]);
+      }
+      expect((await post(KEYS, { role: 'member', user_id }, 'auditor')).status).toBe(201);
+    },
+  );
+
+  test('but owners make keys of themselves and of nobody, and none of an identity provider', async () => {
+    expect((await post(KEYS, { role: 'member', user_id: 'root' })).status).toBe(201);
+    expect((await post(KEYS, { role: 'ingest' })).status).toBe(201);
+    expect((await post(KEYS, { role: 'scim' })).status).toBe(403);
+  });
+
+  test('by a name that is given, moved or removed', async () => {
+    const before = await listed();
+    const victim = await person('secret-tools-0');
+    const without = (...users: string[]) =>
+      before.filter(({ userId }: { userId: string }) => !users.includes(userId));
+    const root = { userId: 'root' };
+    const tries: [string, object[], string?][] = [
+      ['events that nobody claims', [{ ...root, aliases: ['secret-unclaimed'] }]],
+      ['an address of nobody yet', [{ ...root, emails: ['secret@acme.example'] }]],
+      [
+        'the name of somebody else',
+        [
+          { ...root, aliases: ['secret-tools-0-laptop'] },
+          { ...victim, aliases: [] },
+        ],
+      ],
+      [
+        'the address of somebody else',
+        [
+          { ...root, emails: victim.emails },
+          { ...victim, emails: [] },
+        ],
+      ],
+      ['the own name for somebody else', [{ ...victim, aliases: [...victim.aliases, 'root'] }]],
+      ['a new person with the own name', [{ userId: 'secret-new', aliases: ['root'] }]],
+      ['the name of the auditor', [{ ...root, aliases: ['auditor'] }]],
+      ['the auditor with the own name', [{ userId: 'auditor', aliases: ['root'] }]],
+      [
+        'two people made one',
+        [...without('secret-tools-0', 'secret-tools-1'), { ...victim, aliases: ['secret-tools-1'] }],
+        '',
+      ],
+      ['one person made two', [{ ...victim, aliases: [] }]],
+      ['names that are free again', without('secret-tools-0'), ''],
+    ];
+    for (const [what, people, query] of tries)
+      for (const trial of ['', '&dryRun=true']) {
+        const { status, text } = await put(
+          people,
+          'root',
+          `${query ?? 'keepOthers=true'}${trial}`.replace(/^&/, ''),
+        );
+        expect([what, status, JSON.parse(text).detail]).toEqual([
+          what,
+          403,
+          expect.stringContaining('only an auditor'),
+        ]);
+      }
+    expect(await listed()).toEqual(before);
+  });
+
+  test('but owners add people and change teams, and auditors names', async () => {
+    const victim = await person('secret-tools-0');
+    const teams = [{ name: 'Linkers', from: '2026-06-20', to: null }];
+    expect((await put([{ userId: 'secret-hired', name: 'Secret Hired', teams }])).status).toBe(200);
+    expect((await put([{ ...victim, aliases: ['secret-other'] }], 'auditor')).status).toBe(200);
+    expect((await put([victim], 'auditor')).status).toBe(200);
+    expect(
+      (
+        await put(
+          (await listed()).filter((one: { userId: string }) => one.userId !== 'secret-hired'),
+          'root',
+          '',
+        )
+      ).status,
+    ).toBe(200);
+  });
+
+  test('by SCIM with the key of an owner', async () => {
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'scim' }, world.now);
+    keys.set('provider', key);
+    const user = (userName: string) => ({ userName, emails: [{ value: 'secret-tools-0@mail.example' }] });
+    const { status, text } = await post('/scim/v2/Users', user('root'));
+    expect([status, JSON.parse(text).detail]).toEqual([403, expect.stringContaining('role scim')]);
+    expect((await post('/scim/v2/Users', user('secret-tools-0'), 'provider')).status).toBe(201);
+    expect((await post('/scim/v2/Users', { userName: 'secret-scim' }, 'auditor')).status).toBe(201);
+  });
+});

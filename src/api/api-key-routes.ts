@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { userOf } from '../store/state/person.js';
+import type { Store } from '../store/store.js';
 import {
   countValidKeys,
   createKey,
@@ -74,6 +76,21 @@ function shownTo({ caller, protection }: FastifyRequest, key: Key): Key {
   return { ...key, user_id, created_by, name: null, user_email: null, last_used_on: null };
 }
 
+/** Throws 403 for a key by which somebody who may not see people by name would see another person's numbers, or could rename people. */
+async function requireOwnKey(
+  { caller, protection }: FastifyRequest,
+  { role, user_id: userId }: z.infer<typeof NewKey>,
+  store: Store,
+): Promise<void> {
+  if (protection === undefined) return;
+  const isOwn = userId === undefined || (await userOf(store, caller.orgId, userId)) === caller.userId;
+  if (isOwn && role !== 'scim') return;
+  throw new ApiError(
+    403,
+    'The organization protects people, so only an auditor or "daybook keys create" on the service\'s machine can make a key of another user or of role scim: leave out user_id, or set it to your own.',
+  );
+}
+
 /** The API keys of the caller's organization (docs/api.md, "API keys and sessions"). */
 export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   const config = { action: 'manage API keys' } as const;
@@ -140,11 +157,11 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 201: CreatedKey },
       },
     },
-    async (
-      { caller, body: { role, name, user_id: userId, user_email: email, expires_at: expiresAt } },
-      reply,
-    ) => {
+    async (request, reply) => {
+      const { caller, body } = request;
+      const { role, name, user_id: userId, user_email: email, expires_at: expiresAt } = body;
       const now = clock();
+      await requireOwnKey(request, body, store);
       if (expiresAt !== undefined && expiresAt <= now)
         throw new ApiError(400, 'The member expires_at must be in the future.');
       if ((await countValidKeys(store, caller.orgId, now)) >= MOST_KEYS) throw new ApiError(409, TOO_MANY);

@@ -24,6 +24,11 @@ export class SharedName extends UsageError {
   override name = 'SharedName';
 }
 
+/** A change would give or take a name, and may not. */
+export class MovedName extends UsageError {
+  override name = 'MovedName';
+}
+
 /** How a change is made. */
 export interface ChangeOptions {
   readonly author: string;
@@ -31,6 +36,8 @@ export interface ChangeOptions {
   readonly isExpected?: ((revision: number) => boolean) | undefined;
   /** Only finds out what would change. */
   readonly isTrial?: boolean | undefined;
+  /** Whether every name must stay with the person who has it: whoever gives names away can see a person's numbers under another one. */
+  readonly keepsNames?: boolean | undefined;
 }
 
 /** A person who is added, changed or removed, in words. */
@@ -57,7 +64,7 @@ export function replacePeople(
   store: Store,
   orgId: string,
   make: (before: readonly Person[]) => readonly Person[],
-  { author, isExpected = () => true, isTrial = false }: ChangeOptions,
+  { author, isExpected = () => true, isTrial = false, keepsNames = false }: ChangeOptions,
   now: number,
 ): Promise<ChangedPeople> {
   return inTurn(store, async () => {
@@ -65,6 +72,7 @@ export function replacePeople(
     if (!isExpected(revision)) throw new Stale(revision);
     const after = make(before).map(inOrder);
     requireSound(after);
+    if (keepsNames) requireSameNames(before, after);
     const known = new Map(before.map((person) => [person.userId, inOrder(person)]));
     const wanted = new Set(after.map(({ userId }) => userId));
     const removed = before.map(({ userId }) => userId).filter((userId) => !wanted.has(userId));
@@ -135,6 +143,24 @@ function requireSound(people: readonly Person[]): void {
         memberships.filter((one) => one.kind === kind),
       );
   }
+}
+
+/** Throws a MovedName if an alias or address is added, removed or given to another person. */
+function requireSameNames(before: readonly Person[], after: readonly Person[]): void {
+  const [then, now] = [before, after].map(ownersOfNames);
+  for (const name of new Set([...(then?.keys() ?? []), ...(now?.keys() ?? [])]))
+    if (then?.get(name) !== now?.get(name))
+      throw new MovedName(
+        `The organization protects people, so only an auditor or "daybook people import" on the service's machine can add, remove or move an alias or address, as this change does with ${name}: leave these as they are.`,
+      );
+}
+
+function ownersOfNames(people: readonly Person[]): ReadonlyMap<string, string> {
+  return new Map(
+    people.flatMap(({ userId, emails, aliases }) =>
+      [...emails, ...aliases].filter((name) => name !== userId).map((name) => [name, userId] as const),
+    ),
+  );
 }
 
 /** Memberships come by their first days. */

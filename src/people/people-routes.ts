@@ -24,7 +24,7 @@ import {
   proposedAliases,
   UserId,
 } from '../store/state/person.js';
-import { replacePeople } from './people-change.js';
+import { MovedName, replacePeople } from './people-change.js';
 
 /** The largest list of people, in bytes of JSON. */
 const PEOPLE_BYTES = 4 << 20;
@@ -214,7 +214,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         response: { 200: ChangeBody },
       },
     },
-    async ({ caller, body, query, headers }, reply) => {
+    async ({ caller, protection, body, query, headers }, reply) => {
       const { orgId } = caller;
       try {
         const { revision, changes, days } = await replacePeople(
@@ -230,6 +230,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
             author: authorOf(caller),
             isExpected: isExpectedBy(headers['if-match'], orgId),
             isTrial: query.dryRun === 'true',
+            keepsNames: protection !== undefined,
           },
           clock(),
         );
@@ -241,6 +242,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         };
       } catch (error) {
         if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
+        if (error instanceof MovedName) throw new ApiError(403, error.message);
         if (error instanceof UsageError) throw new ApiError(400, error.message);
         throw error;
       }

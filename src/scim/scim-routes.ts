@@ -74,9 +74,15 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     ...{ store, orgId: caller.orgId, sessions, now: clock() },
     author: authorOf(caller),
   });
-  /** Changes take turns. */
-  const inTurn = <T>(request: FastifyRequest, work: (context: ScimContext) => Promise<T>) =>
-    inScimTurn(store, () => work(contextOf(request)));
+  /** Changes take turns. Throws 403 for an owner who may not see people by name, and so may not rename them. */
+  const inTurn = async <T>(request: FastifyRequest, work: (context: ScimContext) => Promise<T>) => {
+    if (request.protection !== undefined && request.caller.role !== 'scim')
+      throw new ApiError(
+        403,
+        'The organization protects people, so only an auditor and the identity provider change them here: use its key, of role scim.',
+      );
+    return inScimTurn(store, () => work(contextOf(request)));
+  };
 
   const userResource = (
     request: FastifyRequest,

@@ -7,6 +7,7 @@ import type { PageProps } from '../page-props.js';
 import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
 import { ScrolledTable } from '../scrolled-table.js';
+import { may } from '../session.js';
 import { Ask, Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
 import { ShownOnce } from './shown-once.js';
@@ -62,7 +63,7 @@ export function Keys({ session }: PageProps) {
         />
       </section>
       <div class="panel-stack">
-        <NewKey created={created} />
+        <NewKey session={session} created={created} />
         <Sessions orgId={session.org_id} say={setDone} />
       </div>
       {asking !== undefined && (
@@ -162,7 +163,10 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
   );
 }
 
-function NewKey({ created }: { created: (key: Answers['createApiKey']) => void }) {
+function NewKey({
+  session,
+  created,
+}: Pick<PageProps, 'session'> & { created: (key: Answers['createApiKey']) => void }) {
   const [role, setRole] = useState<Key['role']>('manager');
   const send = async ({ last_day, ...texts }: Texts) => {
     const expires_at = last_day === undefined ? undefined : Date.parse(addDays(last_day, 1));
@@ -192,9 +196,11 @@ function NewKey({ created }: { created: (key: Answers['createApiKey']) => void }
         <Field
           label="User"
           hint={
-            role === 'member'
-              ? 'The person whose numbers it shows.'
-              : 'The person who uses it, if there is one.'
+            may(session, 'see people by name')
+              ? role === 'member'
+                ? 'The person whose numbers it shows.'
+                : 'The person who uses it, if there is one.'
+              : 'Yourself, or nobody: people are protected, so only an auditor makes keys of others.'
           }
         >
           <input name="user_id" required={role === 'member'} autocomplete="off" />
