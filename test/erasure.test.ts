@@ -179,6 +179,7 @@ async function populated() {
   const at = `instant(${world.now})`;
   const rows = [
     `${files} SELECT 'acme', 'codex', '${NAMES.user}', '${HOME}/a.jsonl', 's', 1`,
+    `deleted_scim_users SELECT 'acme', '${NAMES.sub}', ${at}`,
     `ended_tickets SELECT 'user acme ${NAMES.user}', ${at}`,
     `computers SELECT 'cmp_1', 'acme', 'pc-${NAMES.user}', 'byom', 'active', 'human', '${NAMES.user}', NULL, '${NAMES.user}.local', '${NAMES.user}', '["github.com/${NAMES.user}/x"]', false, NULL, '[]', 'h', NULL, ${at}`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,

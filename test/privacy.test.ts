@@ -440,6 +440,34 @@ test('the privacy itself is told to all, and its auditors to owners', async () =
   expect((await send(PRIVACY, 'boss', { method: 'PUT', payload: { mode: 'open' } })).status).toBe(403);
 });
 
+test('every change has its time, author and key, and members see the mode and how many auditors', async () => {
+  const of = async (user: string, query = '') =>
+    JSON.parse((await send(`${PRIVACY}/history${query}`, user)).text);
+  const before = (await of('root')).changes.length;
+  world.now += 60_000;
+  const owner = { method: 'PUT', headers: { authorization: `Bearer ${keys.get('root')}` } };
+  const change = (payload: object) => app.inject({ ...owner, url: PRIVACY, payload } as never);
+  await change({ mode: 'open' });
+  // The same again is no change.
+  await change({ mode: 'open' });
+  await protect({ smallestGroup: 6 });
+  await protect();
+  const { changes } = await of('root');
+  expect(changes.length).toBe(before + 3);
+  expect(changes[2]).toEqual({
+    ...{ revision: before + 1, mode: 'open', smallestGroup: 5, auditors: [], auditorCount: 0 },
+    ...{ changedBy: 'root', fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/) },
+    changedAt: new Date(world.now).toISOString(),
+  });
+  expect(changes[1]).toMatchObject({ smallestGroup: 6, auditors: ['auditor'], fingerprint: null });
+  const names = { auditors: null, changedBy: null, fingerprint: null };
+  for (const user of ['boss', 'visitor'])
+    expect((await of(user)).changes[2]).toEqual({ ...changes[2], ...names });
+  const [first, second] = [await of('root', '?limit=2'), await of('root', `?limit=2&cursor=${before + 2}`)];
+  expect(first.pagination).toEqual({ hasMore: true, nextCursor: String(before + 2) });
+  expect([...first.changes, ...second.changes].slice(0, 3)).toEqual(changes.slice(0, 3));
+});
+
 test('a change counts from the next request on, in answers from memory too', async () => {
   const url = `${SUMMARY}?${JUNE}&group_by=user`;
   const owner = { method: 'PUT', headers: { authorization: `Bearer ${keys.get('root')}` } };

@@ -11,6 +11,7 @@ import { buildApp } from '../src/service/app.js';
 import { Tickets } from '../src/sign-in/tickets.js';
 import { listOrganizations } from '../src/store/organization.js';
 import { FIRST_DAY, LAST_DAY, type Membership, type Person, peopleOf } from '../src/store/state/person.js';
+import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { ending, World } from './world.js';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -565,12 +566,60 @@ describe('a user is a person', () => {
     await ask('DELETE', `/Users/${id}`);
     expect((await caller(late)).statusCode).toBe(401);
     expect(await person('ada')).toBeDefined();
+    // A key or a sign-in of later doesn't bring the person back, nor does a list of people without the person.
+    world.now += 60_000;
+    const link = await cookieFor({ token: tickets.issue('link', { caller: laptop }).text });
+    const arrived = async () => [
+      await caller(await keyOf('member', 'ada')),
+      await caller(await keyOf('owner', 'ada-laptop')),
+      await app.inject({ url: '/api/v1/caller', headers: { cookie: link } }),
+    ];
+    const all = (status: number) => [status, status, status];
+    const answers = await arrived();
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(all(401));
+    expect(answers[0]?.json().detail).toBe(
+      'The identity provider has deleted ada: assign the user again there.',
+    );
+    const ada = await person('ada');
+    await importPeople();
+    expect((await arrived()).map(({ statusCode }) => statusCode)).toEqual(all(401));
+    await importPeople(ada ?? {});
     const again = await create('ada');
     expect(again).not.toBe(id);
+    expect((await arrived()).map(({ statusCode }) => statusCode)).toEqual(all(200));
     const rows = await world.store.select('SELECT user_id FROM scim_users WHERE org_id = $org_id', {
       org_id: orgId,
     });
     expect(rows).toEqual([{ user_id: 'ada' }]);
+  });
+
+  test('whom the audit names when the provider or an owner reads', async () => {
+    const { orgId, keyOf, create, ask, patch } = await newOrganization();
+    const owner = await keyOf('owner', 'root');
+    const id = await create('ada');
+    await patch(`/Users/${id}`, { op: 'replace', value: { displayName: 'Ada' } });
+    await ask('GET', `/Users/${id}`);
+    await ask('GET', '/Users', undefined, owner);
+    await ask('GET', '/Groups?filter=displayName%20eq%20%22x%22');
+    await ask('GET', '/Schemas');
+    const audit = await app.inject({
+      url: '/api/v0/organization/audit',
+      headers: { authorization: `Bearer ${owner}` },
+    });
+    const reads = audit
+      .json()
+      .reads.map((read: Record<string, unknown>) => [read.path, read.about, read.scope]);
+    expect(reads).toEqual([
+      ['/scim/v2/Groups', null, 'everyone'],
+      ['/scim/v2/Users', null, 'everyone'],
+      ['/scim/v2/Users/:id', 'ada', 'user'],
+    ]);
+    // Where people are protected, the provider goes on.
+    const change = { mode: 'protected', smallestGroup: 5, auditors: [] } as const;
+    await changePrivacy(world.store, orgId, () => change, 'root', world.now);
+    expect((await ask('GET', `/Users/${id}`)).status).toBe(200);
+    expect((await ask('GET', '/Users')).status).toBe(200);
+    await create('grace');
   });
 
   test('whose organization alone can reach it', async () => {

@@ -26,6 +26,8 @@ SELECT
     SELECT org_id FROM scim_users
     UNION ALL
     SELECT org_id FROM scim_groups
+    UNION ALL
+    SELECT org_id FROM deleted_scim_users
   )                                   AS is_empty
 FROM organizations
 LEFT JOIN (

@@ -14,7 +14,7 @@ import { limitedFetch } from '../network/outgoing.js';
 import type { JwtConfig } from '../settings/config.js';
 import { erasedIn } from '../store/state/erased-names.js';
 import { userOf } from '../store/state/person.js';
-import { isDeactivated } from '../store/state/scim-users.js';
+import { shutOutOf } from '../store/state/scim-users.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';
 import type { Caller } from './caller.js';
@@ -40,7 +40,7 @@ export class Authenticator {
 
   /**
    * The sender of a request, from its Authorization header or its browser's session. A credential of a person's alias is the person's. Throws
-   * 401 without a valid credential, and for a person who was erased or whom the identity provider has deactivated.
+   * 401 without a valid credential, and for a person who was erased or whom the identity provider keeps out.
    */
   async identify(request: FastifyRequest): Promise<Caller> {
     const caller = await this.ofRequest(request);
@@ -48,8 +48,12 @@ export class Authenticator {
     if ((await erasedIn(this.store, caller.orgId))?.(caller.userId) === true)
       throw new ApiError(401, 'The credential is of a person who was erased: use one of somebody else.');
     const userId = await userOf(this.store, caller.orgId, caller.userId);
-    if (await isDeactivated(this.store, caller.orgId, userId))
-      throw new ApiError(401, `The identity provider has deactivated ${userId}: activate the user there.`);
+    const reason = await shutOutOf(this.store, caller.orgId, userId);
+    if (reason !== undefined)
+      throw new ApiError(
+        401,
+        `The identity provider has ${reason} ${userId}: ${reason === 'deleted' ? 'assign the user again' : 'activate the user'} there.`,
+      );
     return { ...caller, userId };
   }
 

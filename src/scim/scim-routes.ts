@@ -5,6 +5,7 @@ import { authorOf } from '../api/caller.js';
 import { ApiError, SCIM_TYPE } from '../api/errors.js';
 import { parseJsonBodies } from '../api/json-body.js';
 import { baseOf } from '../api/public-url.js';
+import { aboutEveryone, aboutUsers } from '../api/read-audit.js';
 import type { ApiDeps } from '../api/route-family.js';
 import {
   choiceOfGroups,
@@ -182,6 +183,10 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     schema: { hide: true, querystring: Query },
   } as const;
   const ofOne = { ...reading, schema: { ...reading.schema, params: Params } } as const;
+  /** Owners keep the list of people, which SCIM only has in another form. */
+  const aboutPeople = { ...reading.config, about: aboutEveryone, isProtected: true } as const;
+  const readingPeople = { ...reading, config: aboutPeople } as const;
+  const ofOnePerson = { ...ofOne, config: aboutPeople } as const;
   const consumes = ['application/scim+json', 'application/json'];
   const adding = { ...reading, schema: { ...reading.schema, consumes, body: Body } } as const;
   const replacing = { ...ofOne, schema: { ...ofOne.schema, consumes, body: Body } } as const;
@@ -207,13 +212,17 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     return type.schema.definition.describe(`${baseOfScim(request)}/Schemas`);
   });
 
-  app.get('/Users', reading, (request) => list(users, request, request.query));
+  app.get('/Users', readingPeople, (request) => list(users, request, request.query));
   app.post('/Users', adding, async (request, reply) => {
     const user = userOf(request.body);
     const saved = await inTurn(request, (context) => saveUser(context, undefined, user));
     return created(reply, userResource(request, saved));
   });
-  app.get('/Users/:id', ofOne, (request) => one(users, request, request.params.id, request.query));
+  app.get('/Users/:id', ofOnePerson, async (request) => {
+    const { userId } = await userOfId(request, request.params.id);
+    request.about = aboutUsers([userId], 'everyone');
+    return one(users, request, request.params.id, request.query);
+  });
   app.put('/Users/:id', replacing, async (request) => {
     const user = userOf(request.body);
     const saved = await inTurn(request, async (context) =>
@@ -234,7 +243,7 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     return reply.status(204).send();
   });
 
-  app.get('/Groups', reading, (request) => list(groups, request, request.query));
+  app.get('/Groups', readingPeople, (request) => list(groups, request, request.query));
   app.post('/Groups', adding, async (request, reply) => {
     const group = groupOf(request.body);
     const members = new Set(memberIdsOf(request.body.members));
@@ -242,7 +251,7 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     const [resource] = await groups.read(request, choiceOfGroups('id', saved.scimId));
     return created(reply, resource as ReturnType<typeof groupResource>);
   });
-  app.get('/Groups/:id', ofOne, (request) => one(groups, request, request.params.id, request.query));
+  app.get('/Groups/:id', ofOnePerson, (request) => one(groups, request, request.params.id, request.query));
   app.put('/Groups/:id', replacing, async (request) => {
     const { id } = request.params;
     const group = groupOf(request.body);

@@ -9,6 +9,7 @@ import { replacePeople, SharedName } from '../people/people-change.js';
 import { hasName, type Person, PersonEmail, PersonName, UserId } from '../store/state/person.js';
 import {
   choiceOfUsers,
+  letInAgain,
   removeScimUser,
   type ScimProfile,
   type ScimUser,
@@ -57,18 +58,17 @@ export async function saveUser(
     ...{ createdAt: before?.createdAt ?? now, modifiedAt: now },
   };
   await saveScimUser(store, orgId, user, { isNew: before === undefined });
+  if (before === undefined) await letInAgain(store, orgId, allNames(person));
   if (isActive && before?.isActive === false) await joinTeams(store, orgId, context.author, now);
   return user;
 }
 
-/** Removes a user. The person stays, with all numbers, and is shut out. Runs in a turn of SCIM. */
+/** Removes a user. The person stays, with all numbers, and is kept out until there is such a user again. Runs in a turn of SCIM. */
 export async function removeUser(context: ScimContext, user: ScimUser): Promise<void> {
   const { userName, externalId, profile } = user;
-  await shutOut(
-    context,
-    await savePerson(context, user, { userName, externalId, active: false, ...profile }),
-  );
-  await removeScimUser(context.store, context.orgId, user.scimId);
+  const person = await savePerson(context, user, { userName, externalId, active: false, ...profile });
+  await shutOut(context, person);
+  await removeScimUser(context.store, context.orgId, user.scimId, allNames(person), context.now);
 }
 
 /** Adds what the provider says to the person who has one of the names, or to a new one. Names that the person had stay aliases. */
@@ -151,11 +151,12 @@ function nameOf({
 }
 
 /** Ends the keys and the browser sessions of a person under all names. */
-async function shutOut(
-  { store, orgId, now, sessions }: ScimContext,
-  { userId, emails, aliases }: Person,
-): Promise<void> {
-  const names = [...new Set([userId, ...emails, ...aliases])];
+async function shutOut({ store, orgId, now, sessions }: ScimContext, person: Person): Promise<void> {
+  const names = allNames(person);
   await revokeKeysOf(store, orgId, names, now);
   for (const name of names) await sessions.endAll(orgId, name);
+}
+
+function allNames({ userId, emails, aliases }: Person): string[] {
+  return [...new Set([userId, ...emails, ...aliases])];
 }

@@ -1359,6 +1359,15 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "first_built_at", type: "TIMESTAMP_MS", isNullable: false },
     ],
   },
+  deleted_scim_users: {
+    about: "One row is one name of a person whom the identity provider has deleted: nobody signs in under it until the provider creates the person again.",
+    grain: ["org_id", "name"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "name", type: "VARCHAR", isNullable: false, comment: "user id, alias or address" },
+      { name: "deleted_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
   due: {
     about: "One row is one day that the running build computes. Every daily query returns the rows of these days.",
     grain: ["org_id", "day"],
@@ -1560,6 +1569,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "auditors", type: "VARCHAR", isNullable: false, comment: "user ids of those who see names in protected mode: JSON" },
       { name: "author", type: "VARCHAR", isNullable: false },
       { name: "changed_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "fingerprint", type: "VARCHAR", isNullable: true, comment: "of the key or other credential; '' for a command on the service's machine, and for changes before this column" },
     ],
   },
   rates: {

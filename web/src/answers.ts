@@ -59,6 +59,16 @@ export interface Answers {
   };
   getPrivacy: Privacy;
   putPrivacy: Privacy;
+  getPrivacyHistory: {
+    changes: PrivacyRevision[];
+    pagination: {
+      hasMore: boolean;
+      /**
+       * null if hasMore is false
+       */
+      nextCursor: string | null;
+    };
+  };
   getAudit: {
     reads: Read[];
     pagination: {
@@ -968,13 +978,13 @@ export interface Privacy {
    */
   auditors: string[] | null;
   /**
-   * number of the newest change; 0 before the first
-   */
-  revision: number;
-  /**
    * how many they are
    */
   auditorCount: number;
+  /**
+   * number of the newest change; 0 before the first
+   */
+  revision: number;
   /**
    * whether you see people by name
    */
@@ -987,6 +997,40 @@ export interface Privacy {
    * null before the first change
    */
   changedAt: string | null;
+}
+/**
+ * who might see people by name after a change
+ */
+export interface PrivacyRevision {
+  /**
+   * protected: only auditors see rows and names of people
+   */
+  mode: 'open' | 'protected';
+  /**
+   * how many people a group has at least that is shown
+   */
+  smallestGroup: number;
+  /**
+   * user ids of those who see people by name; null for all but owners
+   */
+  auditors: string[] | null;
+  /**
+   * how many they are
+   */
+  auditorCount: number;
+  /**
+   * number of the change, from 1
+   */
+  revision: number;
+  /**
+   * who made it; null for all but owners
+   */
+  changedBy: string | null;
+  /**
+   * of the key or other credential with which it was made; null for all but owners, and for a command on the service's machine
+   */
+  fingerprint: string | null;
+  changedAt: string;
 }
 /**
  * a request that was about a person, about everyone, or for totals

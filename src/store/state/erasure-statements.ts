@@ -231,6 +231,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   }
   remove('scim_members', `member_id IN (SELECT scim_id FROM scim_users WHERE ${org} AND ${isOwn})`);
   remove('scim_users', isOwn);
+  remove('deleted_scim_users', `name IN (${names})`);
   const holders = namesOfErased(person).map((name) => quote(`user ${orgId} ${name}`));
   changes.push({ table: 'ended_tickets', where: `ticket_id IN (${holders.join(', ')})` });
   update('rejects', { line: 'NULL' }, hasName('line'));

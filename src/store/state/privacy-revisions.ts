@@ -24,6 +24,8 @@ export interface Privacy {
 export interface PrivacyRevision extends Privacy {
   readonly revision: number;
   readonly author: string | null;
+  /** Of the credential; null for a command on the service's machine. */
+  readonly fingerprint: string | null;
   /** Unix milliseconds. */
   readonly changedAt: number | null;
 }
@@ -40,7 +42,7 @@ function revisionOf(row: Row | undefined): PrivacyRevision {
   if (row === undefined)
     return {
       ...{ revision: 0, mode: 'open', smallestGroup: SMALLEST_GROUP.usual, auditors: [] },
-      ...{ author: null, changedAt: null },
+      ...{ author: null, fingerprint: null, changedAt: null },
     };
   return {
     revision: Number(row.revision),
@@ -48,18 +50,29 @@ function revisionOf(row: Row | undefined): PrivacyRevision {
     smallestGroup: Number(row.smallest_group),
     auditors: Auditors.parse(JSON.parse(String(row.auditors))),
     author: String(row.author),
+    fingerprint: row.fingerprint === null ? null : String(row.fingerprint),
     changedAt: Number(row.changed_at),
   };
 }
 
 /** Who may see people by name in an organization, as the store has it. */
 export async function newestPrivacy(store: Store, orgId: string): Promise<PrivacyRevision> {
-  const [row] = await store.select(
-    `SELECT revision, mode, smallest_group, auditors, author, changed_at FROM privacy_revisions
-    WHERE org_id = $org_id ORDER BY revision DESC LIMIT 1`,
-    { org_id: orgId },
+  const [newest] = await privacyHistory(store, orgId, { limit: 1 });
+  return newest ?? revisionOf(undefined);
+}
+
+/** The changes of who may see people by name, the newest first: those before a revision, if it is given. */
+export async function privacyHistory(
+  store: Store,
+  orgId: string,
+  { limit, before }: { readonly limit: number; readonly before?: number | undefined },
+): Promise<PrivacyRevision[]> {
+  const rows = await store.select(
+    `SELECT revision, mode, smallest_group, auditors, author, fingerprint, changed_at FROM privacy_revisions
+    WHERE org_id = $org_id AND revision < $before ORDER BY revision DESC LIMIT ${limit}`,
+    { org_id: orgId, before: before ?? Number.MAX_SAFE_INTEGER },
   );
-  return revisionOf(row);
+  return rows.map(revisionOf);
 }
 
 /** The same, kept in memory. */
@@ -74,6 +87,7 @@ export function changePrivacy(
   make: (before: PrivacyRevision) => Privacy,
   author: string,
   now: number,
+  fingerprint: string | null = null,
 ): Promise<PrivacyRevision> {
   return turns.run(store, async () => {
     const before = await newestPrivacy(store, orgId);
@@ -87,10 +101,10 @@ export function changePrivacy(
     await store.run([
       {
         sql: `INSERT INTO privacy_revisions SELECT $org_id, CAST($revision AS BIGINT), $mode,
-          CAST($smallest_group AS BIGINT), $auditors, $author, instant($now)`,
+          CAST($smallest_group AS BIGINT), $auditors, $author, instant($now), $fingerprint`,
         parameters: {
           ...{ org_id: orgId, revision: before.revision + 1, mode, smallest_group: smallestGroup },
-          ...{ auditors: names, author, now },
+          ...{ auditors: names, author, now, fingerprint },
         },
       },
     ]);

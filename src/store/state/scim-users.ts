@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EmailText, NO_CONTROLS } from '../../input/name-text.js';
+import { quote } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
 import { OfOrganizations } from './of-store.js';
@@ -38,8 +39,11 @@ export interface ScimUser {
   readonly modifiedAt: number;
 }
 
-/** The people who are deactivated, by organization. Changes drop them. */
-const inactive = new OfOrganizations<ReadonlySet<string>>();
+/** Why the identity provider keeps somebody out. */
+export type ShutOut = 'deactivated' | 'deleted';
+
+/** The names that the identity provider keeps out, by organization. Changes drop them. */
+const inactive = new OfOrganizations<ReadonlyMap<string, ShutOut>>();
 whenErased((store) => inactive.drop(store));
 
 /** The attributes by which the store itself finds users. Only of user names is case ignored. */
@@ -111,24 +115,50 @@ export async function saveScimUser(
   inactive.drop(store);
 }
 
-/** Removes a user from all groups, and then the user; the person stays. */
-export async function removeScimUser(store: Store, orgId: string, scimId: string): Promise<void> {
+/** Removes a user from all groups, and then the user. The person stays, and is kept out under all names. */
+export async function removeScimUser(
+  store: Store,
+  orgId: string,
+  scimId: string,
+  names: readonly string[],
+  now: number,
+): Promise<void> {
   const parameters = { org_id: orgId, scim_id: scimId };
+  const rows = names.map((name) => `SELECT ${quote(orgId)}, ${quote(name)}, instant(${now})`);
   await store.run([
     { sql: 'DELETE FROM scim_members WHERE org_id = $org_id AND member_id = $scim_id', parameters },
+    letInSql(orgId, names),
+    { sql: `INSERT INTO deleted_scim_users ${rows.join(' UNION ALL ')}` },
     { sql: 'DELETE FROM scim_users WHERE org_id = $org_id AND scim_id = $scim_id', parameters },
   ]);
   inactive.drop(store);
 }
 
-/** Whether the identity provider has deactivated a person. */
-export async function isDeactivated(store: Store, orgId: string, userId: string): Promise<boolean> {
-  const users = await inactive.get(store, orgId, async () => {
+/** Lets somebody in again whom the identity provider had deleted. */
+export async function letInAgain(store: Store, orgId: string, names: readonly string[]): Promise<void> {
+  await store.run([letInSql(orgId, names)]);
+  inactive.drop(store);
+}
+
+function letInSql(orgId: string, names: readonly string[]) {
+  return {
+    sql: `DELETE FROM deleted_scim_users WHERE org_id = ${quote(orgId)} AND name IN (${names.map(quote).join(', ')})`,
+  };
+}
+
+/** Why the identity provider keeps somebody out, by the user id for which the name of a credential counts; undefined if it doesn't. */
+export async function shutOutOf(store: Store, orgId: string, userId: string): Promise<ShutOut | undefined> {
+  const names = await inactive.get(store, orgId, async () => {
     const rows = await store.select(
-      'SELECT user_id FROM scim_users WHERE org_id = $org_id AND NOT is_active',
+      `SELECT name, max(reason) AS reason FROM (
+        SELECT name, 'deleted' AS reason FROM deleted_scim_users WHERE org_id = $org_id
+        UNION ALL SELECT user_id AS name, 'deactivated' AS reason FROM scim_users WHERE org_id = $org_id AND NOT is_active
+        UNION ALL SELECT user_name AS name, 'deactivated' AS reason FROM scim_users WHERE org_id = $org_id AND NOT is_active
+        UNION ALL SELECT external_id AS name, 'deactivated' AS reason FROM scim_users WHERE org_id = $org_id AND NOT is_active
+      ) AS kept_out GROUP BY name`,
       { org_id: orgId },
     );
-    return new Set(rows.map(({ user_id }) => String(user_id)));
+    return new Map(rows.map(({ name, reason }) => [String(name), String(reason) as ShutOut]));
   });
-  return users.has(userId);
+  return names.get(userId);
 }

@@ -38,7 +38,7 @@ export function Audit() {
       <section class="panel span-8" aria-labelledby="audit-title">
         <header>
           <h2 id="audit-title">Who asked about whom</h2>
-          <p class="note">newest first, kept for 90 days</p>
+          <p class="note">reads, newest first, kept for 90 days</p>
         </header>
         {shown.length > 0 && (
           <p class="note">

@@ -1,8 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answers } from '../answers.js';
-import { sendJson, useFresh } from '../client.js';
+import { sendJson, useFresh, withQuery } from '../client.js';
+import { instantText } from '../format.js';
 import type { PageProps } from '../page-props.js';
+import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
+import { ScrolledTable } from '../scrolled-table.js';
 import { may } from '../session.js';
 import { Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
@@ -14,6 +17,10 @@ const PATH = 'api/v0/organization/privacy';
 /** Who may see people by name, and for owners a form that changes it. */
 export function Privacy({ session }: PageProps) {
   const asked = useFresh<Found>(PATH);
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const history = useFresh<Answers['getPrivacyHistory']>(
+    withQuery(`${PATH}/history`, { cursor: cursors.at(-1) }),
+  );
   const [done, setDone] = useState('');
   const isOwner = may(session, 'change privacy');
   return (
@@ -36,10 +43,25 @@ export function Privacy({ session }: PageProps) {
             changed={() => {
               setDone('It counts from now on: load the page again to see what you see.');
               asked.again();
+              setCursors([]);
+              history.again();
             }}
           />
         </section>
       )}
+      <section class="panel span-8" aria-labelledby="privacy-history-title">
+        <header>
+          <h2 id="privacy-history-title">History</h2>
+          <p class="note">newest first, UTC</p>
+        </header>
+        <Answered asked={history}>{({ changes }) => <History changes={changes} />}</Answered>
+        <Paging
+          cursors={cursors}
+          next={history.isLoading ? undefined : history.answer?.pagination.nextCursor}
+          turn={setCursors}
+          names={['Newer', 'Older']}
+        />
+      </section>
     </div>
   );
 }
@@ -68,6 +90,38 @@ function InWords({ found: { mode, smallestGroup, auditors, auditorCount, seesNam
     </>
   );
 }
+
+function History({ changes }: { changes: Answers['getPrivacyHistory']['changes'] }) {
+  if (changes.length === 0)
+    return <p class="note none">Nobody has changed it yet: organizations are open at first.</p>;
+  return (
+    <ScrolledTable label="Changes" class="things" columns={COLUMNS}>
+      {changes.map(
+        ({ revision, mode, smallestGroup, auditors, auditorCount, changedBy, fingerprint, changedAt }) => (
+          <tr key={revision}>
+            <th scope="row">{instantText(changedAt)}</th>
+            <td>{mode}</td>
+            <td class="number">{smallestGroup}</td>
+            <td>
+              <bdi>{auditors === null || auditors.length === 0 ? auditorCount : auditors.join(', ')}</bdi>
+            </td>
+            <td>
+              {changedBy === null ? <span class="note">owners see who</span> : <bdi>{changedBy}</bdi>}
+              {changedBy !== null && (
+                <span class="note">
+                  {' '}
+                  {fingerprint === null ? 'on the service’s machine' : <>with the key {fingerprint}</>}
+                </span>
+              )}
+            </td>
+          </tr>
+        ),
+      )}
+    </ScrolledTable>
+  );
+}
+
+const COLUMNS = ['When', 'Mode', 'Smallest group', 'Auditors', 'By'];
 
 function Change({ found, changed }: { found: Found; changed: () => void }) {
   const send = async ({ mode, smallestGroup, auditors = '' }: Texts) => {
