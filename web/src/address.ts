@@ -100,6 +100,13 @@ export function isFiltered({ filters }: Address): boolean {
   return FILTERS.some((name) => filters[name] !== undefined);
 }
 
+/** What the chosen sessions have used: `Bash or Edit`, `search of github`. Undefined without a filter by tool or MCP server. */
+export function usedIn({ filters, fixed }: Address): string | undefined {
+  const { tool, mcp_server } = { ...filters, ...fixed };
+  const names = [tool, mcp_server].flatMap((values) => (values === undefined ? [] : [values.join(' or ')]));
+  return names.length === 0 ? undefined : names.join(' of ');
+}
+
 /** Whether a filter has this value. */
 export function isChosen({ filters }: Address, name: Filter, value: string): boolean {
   return filters[name]?.includes(value) === true;

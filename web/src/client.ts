@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type QueryParameters, queryText } from '../../src/input/query-text.js';
 import type { Range } from './days.js';
 
@@ -200,6 +200,13 @@ function useRead<Answer>(
 export function useFresh<Answer>(path: string | undefined): Asked<Answer> {
   useMemo(() => path !== undefined && kept.delete(keyOf(path)), [path]);
   return useAnswer(path);
+}
+
+/** A value of the page as it was when its last answer came, while the next one is awaited: so old numbers keep their names. */
+export function useSettled<Value>(value: Value, isLoading: boolean): Value {
+  const settled = useRef(value);
+  if (!isLoading) settled.current = value;
+  return settled.current;
 }
 
 /** Asks again some milliseconds after each answer, while the page is visible. Never asks again if `ms` is undefined. */

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, isChosen, isFiltered, rangeOf, toggled } from './address.js';
+import { type Filter, hrefOf, rangeOf, toggled } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { type Asked, analyticsPath, useAnswer } from './client.js';
 import { type Series, tableOf } from './day-chart.js';
 import { before, type Day, daysOf, lengthOf, missingIn, type Range } from './days.js';
 import { cell, change, figure, nameOf } from './format.js';
-import { Groups } from './groups.js';
 import { LabelledChart } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -19,12 +18,10 @@ type ToolsRow = Extract<Tools['data'][number], { by_tool: unknown }>;
 type ProductivityRow = Answers['getAnalyticsProductivity']['data'][number];
 type ActivityRow = Extract<Answers['getAnalyticsActivity']['data'][number], { weekly_active_users: number }>;
 
-/** Props of panels whose numbers exist only for the whole organization and day: they can't be filtered, and say so on a filtered page. */
+/** Props of panels whose numbers exist only for the whole organization and day: they can't be filtered, so no filtered page has them. */
 interface DailyProps extends RangeProps {
   readonly open: OpenDay | undefined;
 }
-
-const UNFILTERED = 'all people and models: not filtered';
 
 /** An answer for the range and the one before, in one request. */
 function useDays<Answer>(name: string, range: Range): Asked<Answer> {
@@ -48,7 +45,7 @@ export function ActiveUsers({ address, last, open }: DailyProps) {
     <Panel
       name="active-users"
       title="Active users"
-      note={isFiltered(address) ? UNFILTERED : 'on the day, in the 7 and the 30 days to it'}
+      note="on the day, in the 7 and the 30 days to it"
       asked={asked}
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/activity"
@@ -99,7 +96,7 @@ export function Autonomy({ address, last, open }: DailyProps) {
     <Panel
       name="autonomy"
       title="Autonomy of tool calls"
-      note={isFiltered(address) ? UNFILTERED : 'share of calls whose level is known'}
+      note="share of calls whose level is known"
       asked={asked}
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/tools"
@@ -146,7 +143,7 @@ interface DailyList<Row> {
   readonly column: string;
   readonly measure: string;
   readonly definition: string;
-  /** The filter that a row sets. On a filtered page, the list comes from the summary. */
+  /** The filter that a row sets. */
   readonly filter?: Filter;
   readonly of: (row: Row) => readonly Counted[];
 }
@@ -198,7 +195,7 @@ const LANGUAGES: DailyLists<ProductivityRow> = [
   },
 ];
 
-/** Lists of the tools that agents call and of the features that people use. */
+/** Lists of the tools that agents call and of the features that people use, for a page without filters: only the summary can be filtered. */
 export function Lists({ address, last }: RangeProps) {
   const range = rangeOf(address, last);
   const tools = useDays<Days<ToolsRow>>('tools', range);
@@ -206,17 +203,8 @@ export function Lists({ address, last }: RangeProps) {
   const of = { address, last };
   return (
     <>
-      {isFiltered(address) ? (
-        <>
-          <Groups {...of} name="mcp-servers" />
-          <Groups {...of} name="tools" />
-        </>
-      ) : (
-        <>
-          <DailyListPanel {...of} name="mcp-servers" lists={MCP_SERVERS} asked={tools} />
-          <DailyListPanel {...of} name="tools" lists={TOOLS} asked={tools} />
-        </>
-      )}
+      <DailyListPanel {...of} name="mcp-servers" lists={MCP_SERVERS} asked={tools} />
+      <DailyListPanel {...of} name="tools" lists={TOOLS} asked={tools} />
       <DailyListPanel {...of} name="habits" lists={HABITS} asked={tools} />
       <DailyListPanel {...of} name="languages" lists={LANGUAGES} asked={productivity} />
     </>
@@ -253,7 +241,6 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
       title={
         lists.length === 1 ? title : <Tabs names={lists.map((list) => list.title)} at={at} choose={setAt} />
       }
-      note={isFiltered(address) ? 'not filtered' : undefined}
       asked={asked}
       isTable
       table={
@@ -272,7 +259,6 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
           key,
           name: filter === undefined ? key : nameOf(filter, key),
           href: filter && hrefOf(toggled(address, filter, key)),
-          isChosen: filter !== undefined && isChosen(address, filter, key),
           value: count,
           cells: [cell(count, 'count'), change(count, earlierOf(key))],
         }))}

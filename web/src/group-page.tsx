@@ -1,11 +1,12 @@
 import { own } from '../../src/input/own.js';
 import type { Filter } from './address.js';
-import { hrefOf } from './address.js';
+import { hrefOf, isFiltered, usedIn } from './address.js';
 import { Empty } from './empty.js';
 import { Foot } from './foot.js';
 import { nameOf } from './format.js';
 import { GroupTable } from './group-table.js';
 import { Groups } from './groups.js';
+import { Hidden, type HiddenPanels } from './hidden-panels.js';
 import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import type { PageProps } from './page-props.js';
@@ -29,6 +30,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   models: { filter: 'model', title: 'Models', one: 'model' },
 };
 
+const OF_PERSON: readonly HiddenPanels[] = [
+  { names: 'Most used model, last active day', why: 'They are of all of the person’s days.' },
+  {
+    names: 'Sessions and autonomy, hours, sessions, languages',
+    why: 'They are counted by person and day, or asked in SQL.',
+  },
+];
+
 /** All people, teams, repositories or models of the range; or one of them, with the same charts. */
 export function GroupPage({ address, session }: PageProps) {
   const { filter, title, one } = own(KINDS, address.path[0] ?? '') ?? {
@@ -44,10 +53,16 @@ export function GroupPage({ address, session }: PageProps) {
       <>
         <RangeHead address={address} session={session} last={last} title={title} without={filter} />
         <div class="panels">
-          {filter === 'user_id' && <PeopleDots address={address} last={last} />}
+          {filter === 'user_id' && usedIn(address) === undefined && (
+            <PeopleDots address={address} last={last} />
+          )}
           {filter === 'model' && <CostByModel address={address} last={last} span={12} />}
           <GroupTable key={title} address={address} last={last} filter={filter} one={one} title={title} />
           {filter === 'model' && <TokensByModel address={address} last={last} span={12} />}
+          <Hidden
+            address={address}
+            ratios={filter === 'user_id' ? 'Calls a turn, autonomy against cost' : 'Calls a turn'}
+          />
         </div>
         <Foot address={address} last={last} session={session} />
       </>
@@ -61,7 +76,9 @@ export function GroupPage({ address, session }: PageProps) {
         session={session}
         last={last}
         without={filter}
-        about={filter === 'user_id' && <PersonFacts address={of} last={last} userId={name} />}
+        about={
+          filter === 'user_id' && !isFiltered(of) && <PersonFacts address={of} last={last} userId={name} />
+        }
         title={
           <>
             <a class="above" href={hrefOf({ ...address, choices })}>
@@ -75,7 +92,7 @@ export function GroupPage({ address, session }: PageProps) {
         <Numbers address={of} last={last} />
         {filter !== 'model' && <CostByModel address={of} last={last} height={288} />}
         <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
-        {filter === 'user_id' && (
+        {filter === 'user_id' && !isFiltered(of) && (
           <PersonDays address={of} last={last} userId={name}>
             {may(session, 'run SQL') ? <PersonSql address={of} last={last} userId={name} /> : undefined}
           </PersonDays>
@@ -93,6 +110,7 @@ export function GroupPage({ address, session }: PageProps) {
         )}
         <Groups address={of} last={last} name="tools" span={6} />
         <Groups address={of} last={last} name="mcp-servers" span={6} />
+        <Hidden address={of} ratios="Autonomy ratio" panels={filter === 'user_id' ? OF_PERSON : []} />
       </div>
       <Foot address={of} last={last} session={session} />
     </>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Address, type Filter, go, hrefOf, rangeOf } from './address.js';
+import { type Address, type Filter, go, hrefOf, rangeOf, usedIn } from './address.js';
 import { read, useAnswer, usePages } from './client.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
 import { cell, change, exactly, nameOf, type Unit } from './format.js';
@@ -61,7 +61,14 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const next = asked.isLoading ? undefined : asked.answer?.meta.next_cursor;
   const keys = rows.map(({ group_key }) => group_key ?? '');
   const costsOf = useCosts(address, last, filter, keys);
-  const columns = COLUMNS.filter(([member]) => member !== 'active_users' || filter !== 'user_id');
+  const used = usedIn(address);
+  const columns = COLUMNS.flatMap((column): Column[] => {
+    const [member, , unit] = column;
+    if (member === 'active_users' && filter === 'user_id') return [];
+    // Calls of some tools per turn mean nothing.
+    if (used === undefined || (member !== 'autonomy_ratio' && member !== 'tool_calls')) return [column];
+    return member === 'tool_calls' ? [[member, `Calls of ${used}`, unit]] : [];
+  });
   const [sorted, direction = 'desc'] = sort.split(':');
   const hrefOfGroup = (row: SummaryRow) =>
     hrefOf({ ...address, choices: { name: row.group_key || '(none)' } });

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, isChosen, toggled } from './address.js';
+import { type Filter, hrefOf, isChosen, toggled, usedIn } from './address.js';
 import { BarList } from './bar-list.js';
+import { COST, FIGURES } from './figures.js';
 import { cell, change, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { FILTER_NAMES } from './range-head.js';
-import { COST, FIGURES, groupOf, JOINED, type Numbers, useSummary } from './summary.js';
+import { groupOf, JOINED, type Numbers, useSummary } from './summary.js';
 import { Tabs } from './tabs.js';
 
 interface GroupList {
@@ -64,12 +65,14 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
   const users = hasUsers ? ([{ member: 'active_users', name: 'Users' }] as const) : [];
   const rows = asked.answer?.data ?? [];
   const page = PAGE_OF[filter];
+  const used = usedIn(address);
   return (
     <Panel
       name={name}
       title={
         lists.length === 1 ? title : <Tabs names={lists.map((list) => list.title)} at={at} choose={setAt} />
       }
+      note={used === undefined || lists.length > 1 ? undefined : `sessions that used ${used}`}
       asked={asked}
       isTable
       table={

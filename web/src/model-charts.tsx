@@ -1,4 +1,4 @@
-import { go, hrefOf, isChosen, rangeOf, toggled } from './address.js';
+import { go, hrefOf, isChosen, rangeOf, toggled, usedIn } from './address.js';
 import {
   byTokens,
   type ModelTotal,
@@ -53,7 +53,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
     <Panel
       name="cost-by-model"
       title="Cost by model"
-      note={costText(row)}
+      note={costText(row, usedIn(address))}
       asked={asked}
       table={asked.answer === undefined ? undefined : tableOf({ range, series })}
       definition="report/costs"
@@ -216,9 +216,10 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
 }
 
 /** What the range costs: at list price, by the terms of the organization, and what that leaves out. */
-function costText(row: SummaryRow | undefined): string {
+function costText(row: SummaryRow | undefined, used: string | undefined): string {
   const { cost_usd, contracted_cost = null, currency = null, unpriced_tokens = 0 } = row ?? {};
   return [
+    ...(used === undefined ? [] : [`sessions that used ${used}`]),
     currency === null ? figure(cost_usd, 'dollars') : `${figure(cost_usd, 'dollars')} at list price`,
     ...(currency === null ? [] : [`${money(contracted_cost, currency)} contracted`]),
     ...(unpriced_tokens > 0 ? [`${figure(unpriced_tokens, 'count')} tokens have no price`] : []),

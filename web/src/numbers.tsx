@@ -1,12 +1,14 @@
 import { Fragment } from 'preact';
 import { type Address, FILTERS, go, hrefOf, isFiltered, rangeOf } from './address.js';
+import { useSettled } from './client.js';
 import { DayChart, tableOf } from './day-chart.js';
 import { daysOf, missingIn } from './days.js';
+import { COST, figuresOf } from './figures.js';
 import { nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Strip } from './strip.js';
-import { COST, FIGURES, type SummaryRow, useDailySummary, useSummary } from './summary.js';
+import { type SummaryRow, useDailySummary, useSummary } from './summary.js';
 import { numberOf, type OpenDay } from './today.js';
 
 interface NumbersProps extends RangeProps {
@@ -20,11 +22,12 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   const range = rangeOf(address, last);
   const total = useSummary(address, last, { compare: 'previous' });
   const daily = useDailySummary(address, last);
-  const shown =
-    isOwn || address.fixed?.user_id !== undefined
-      ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))
-      : FIGURES;
-  const { member, name, unit } = shown.find((one) => one.member === address.choices.metric) ?? COST;
+  const shown = useSettled(
+    figuresOf(address, isOwn || address.fixed?.user_id !== undefined),
+    total.isLoading,
+  );
+  const named = (wanted: string | undefined) => shown.find(({ member }) => member === wanted);
+  const { member, name, unit } = named(address.choices.metric) ?? named('cost_usd') ?? COST;
   const rows = new Map(daily.answer?.data.map((row) => [row.date, row]));
   const valuesOf = (pick: (row: SummaryRow) => number | null | undefined) =>
     daysOf(range).map((day) => {
@@ -104,5 +107,3 @@ function Nothing({ address }: { address: Address }) {
     </p>
   );
 }
-
-const ACTIVE_DAYS = { member: 'active_days', name: 'Active days', unit: 'count' } as const;

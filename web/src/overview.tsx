@@ -1,10 +1,11 @@
-import { hrefOf, rangeOf } from './address.js';
+import { type Address, hrefOf, isFiltered, rangeOf, usedIn } from './address.js';
 import { BarList } from './bar-list.js';
 import { ActiveUsers, Autonomy, Lists } from './daily-panels.js';
 import { Empty } from './empty.js';
 import { Foot } from './foot.js';
 import { cell } from './format.js';
 import { Groups } from './groups.js';
+import { Hidden, type HiddenPanels } from './hidden-panels.js';
 import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import { OwnPlace } from './own-place.js';
@@ -21,7 +22,9 @@ export function Overview({ address, session }: PageProps) {
   const last = session.days.last;
   const isManager = may(session, 'read analytics');
   const seesNames = may(session, 'see people by name');
-  const hasToday = seesNames && address.choices.today !== undefined;
+  // What can't be filtered isn't shown under a filter.
+  const isWhole = !isFiltered(address);
+  const hasToday = seesNames && isWhole && address.choices.today !== undefined;
   const today = useToday(hasToday && last !== null);
   if (last === null) return <Empty session={session} />;
   const found = openDayOf(today);
@@ -34,24 +37,24 @@ export function Overview({ address, session }: PageProps) {
         session={session}
         last={last}
         title={isManager ? 'Overview' : 'Your numbers'}
-        hasToday={seesNames}
+        hasToday={seesNames && isWhole}
       />
       <div class="panels">
         {hasToday && <TodaySoFar asked={today} />}
         <Numbers address={address} last={last} open={open} isOwn={!isManager} />
         <CostByModel address={address} last={last} />
-        {isManager && <ActiveUsers address={address} last={last} open={open} />}
+        {isManager && isWhole && <ActiveUsers address={address} last={last} open={open} />}
         <TokensByModel address={address} last={last} />
-        {seesNames && <Autonomy address={address} last={last} open={open} />}
-        {!isManager && session.user_id !== null && (
+        {seesNames && isWhole && <Autonomy address={address} last={last} open={open} />}
+        {!isManager && isWhole && session.user_id !== null && (
           <>
             <PersonDays address={address} last={last} userId={undefined} />
             <OwnPlace address={address} last={last} />
           </>
         )}
-        {seesNames && <AutonomousPeople address={address} last={last} />}
+        {seesNames && usedIn(address) === undefined && <AutonomousPeople address={address} last={last} />}
         <Groups address={address} last={last} name="places" isOfOne={!isManager} />
-        {seesNames ? (
+        {seesNames && isWhole ? (
           <Lists address={address} last={last} />
         ) : (
           <>
@@ -59,10 +62,47 @@ export function Overview({ address, session }: PageProps) {
             <Groups address={address} last={last} name="tools" />
           </>
         )}
+        <Hidden
+          address={address}
+          ratios={seesNames ? 'Autonomy ratio, most autonomous people' : 'Autonomy ratio'}
+          panels={isManager ? unfilteredOf(address, seesNames) : OWN}
+        />
       </div>
       <Foot address={address} last={last} session={session} />
     </>
   );
+}
+
+const OWN: readonly HiddenPanels[] = [
+  { names: 'Sessions and autonomy, languages', why: 'They are counted by person and day, not by session.' },
+  { names: 'Your place', why: 'A place is told among the whole numbers of all people.' },
+];
+
+/** The panels of a manager that no filter applies to. */
+function unfilteredOf(address: Address, seesNames: boolean): readonly HiddenPanels[] {
+  const byDay = { ...address, choices: { ...address.choices, metric: 'active_users' } };
+  return [
+    {
+      names: 'Active users by week and month',
+      why: 'They are counted for the whole organization.',
+      way: ['See the active users of each day', byDay],
+    },
+    ...(seesNames
+      ? [
+          {
+            names: 'Autonomy of tool calls',
+            why: 'The levels of calls are counted for the whole organization.',
+          },
+          {
+            names: 'Skills, commands, hooks, languages, files',
+            why: 'They are counted by day for the whole organization, not by session.',
+          },
+        ]
+      : []),
+    ...(seesNames && address.choices.today !== undefined
+      ? [{ names: 'Today so far', why: 'The day that isn’t over is counted for the whole organization.' }]
+      : []),
+  ];
 }
 
 /** The people whose agents work most autonomously. */

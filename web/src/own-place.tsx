@@ -17,7 +17,7 @@ const MEASURES: Readonly<Record<string, readonly [name: string, unit: Unit]>> = 
   active_days: ['Active days', 'count'],
 };
 
-/** Where the reader's numbers stand among those of all people, of whom nobody is named. Filters don't apply to them. */
+/** Where the reader's numbers stand among those of all people, of whom nobody is named. No filtered page has them. */
 export function OwnPlace({ address, last }: RangeProps) {
   const asked = useAnswer<Answers['getAnalyticsMePlace']>(analyticsPath('me/place', rangeOf(address, last)));
   const rows = asked.answer?.data ?? [];
@@ -26,11 +26,7 @@ export function OwnPlace({ address, last }: RangeProps) {
     <Panel
       name="own-place"
       title="Your place"
-      note={
-        first === undefined
-          ? undefined
-          : `among ${first.people} people, of whom nobody is named; not filtered`
-      }
+      note={first === undefined ? undefined : `among ${first.people} people, of whom nobody is named`}
       asked={asked}
       isTable
       table={

@@ -35,10 +35,10 @@ function useDaysOf(userId: string | undefined, range: Range): Asked<{ data: Row[
   );
 }
 
-/** The model that a person uses most, and the last active day of the range. Filters don't apply to them. */
+/** The model that a person uses most, and the last active day of the range. No filtered page has them. */
 export function PersonFacts({ address, last, userId }: RangeProps & { userId: string }) {
   const { answer } = useDaysOf(userId, rangeOf(address, last));
-  const [model] = byTokens(useModelCosts({ ...address, filters: {} }, last).models);
+  const [model] = byTokens(useModelCosts(address, last).models);
   const day = answer?.data.at(-1)?.date;
   return (
     <p>
@@ -54,7 +54,7 @@ export function PersonFacts({ address, last, userId }: RangeProps & { userId: st
   );
 }
 
-/** The autonomy modes and languages of a person's days, which exist only per person. Filters don't apply to them. */
+/** The autonomy modes and languages of a person's days, which exist only per person and day. No filtered page has them. */
 export function PersonDays({ address, last, userId, children }: PersonDaysProps) {
   const range = rangeOf(address, last);
   const asked = useDaysOf(userId, range);
@@ -70,7 +70,7 @@ export function PersonDays({ address, last, userId, children }: PersonDaysProps)
       <Panel
         name="modes"
         title="Sessions and autonomy"
-        note="the mode used most, darker with more sessions; not filtered"
+        note="the mode used most, darker with more sessions"
         asked={asked}
         table={
           asked.answer && {
@@ -105,7 +105,6 @@ export function PersonDays({ address, last, userId, children }: PersonDaysProps)
       <Panel
         name="languages-of-days"
         title="Languages"
-        note="not filtered"
         asked={asked}
         isTable
         table={asked.answer && { columns: ['Language', 'Days'], rows: used }}

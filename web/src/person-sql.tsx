@@ -1,6 +1,6 @@
 import SESSIONS from '../../sql/cookbook/sessions.sql?raw';
 import HOURS from '../../sql/cookbook/working_hours.sql?raw';
-import { type Address, hrefOf, isFiltered, rangeOf } from './address.js';
+import { hrefOf, rangeOf } from './address.js';
 import { Cells } from './cells.js';
 import { type Asked, useAnswer } from './client.js';
 import type { Range } from './days.js';
@@ -23,7 +23,7 @@ const SESSIONS_OF_PERSON = `${of(SESSIONS)}ORDER BY started_at DESC, session_id\
 /** How many sessions are listed. */
 const LISTED = 8;
 
-/** A person's working hours and sessions from the cookbook, for readers who may run SQL. */
+/** A person's working hours and sessions from the cookbook, for readers who may run SQL. No filtered page has them. */
 export function PersonSql(props: PersonSqlProps) {
   const range = rangeOf(props.address, props.last);
   const hours = useQuestion(HOURS_OF_PERSON, range, props.userId);
@@ -36,7 +36,7 @@ export function PersonSql(props: PersonSqlProps) {
   );
   return (
     <>
-      <Hours address={props.address} asked={hours} />
+      <Hours asked={hours} />
       <Sessions {...props} asked={sessions} />
     </>
   );
@@ -50,15 +50,13 @@ function useQuestion(sql: string | undefined, { from, to }: Range, user: string)
 }
 
 interface AskedProps {
-  readonly address: Address;
   readonly asked: Asked<SqlAnswer>;
 }
 
-const UNFILTERED = '; not filtered';
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7];
 const HOURS_OF_DAY = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 
-function Hours({ address, asked }: AskedProps) {
+function Hours({ asked }: AskedProps) {
   const calls = new Map(
     asked.answer?.data.map((row) => [`${row.weekday} ${row.hour}`, numberOf(row.tool_calls) ?? 0]),
   );
@@ -68,7 +66,7 @@ function Hours({ address, asked }: AskedProps) {
     <Panel
       name="hours"
       title="When the work happens"
-      note={`tool calls by weekday and hour, UTC${isFiltered(address) ? UNFILTERED : ''}`}
+      note="tool calls by weekday and hour, UTC"
       asked={asked}
       table={
         asked.answer && {
@@ -124,7 +122,7 @@ function Sessions({ address, asked, userId }: PersonSqlProps & AskedProps) {
     <Panel
       name="sessions"
       title="Sessions"
-      note={`the newest first, in UTC${isFiltered(address) ? UNFILTERED : ''}`}
+      note="the newest first, in UTC"
       asked={asked}
       isTable
       table={

@@ -12,12 +12,13 @@ import {
   rangeOf,
   toggled,
 } from './address.js';
-import { read, useAnswer } from './client.js';
+import { ChosenSessions } from './chosen-sessions.js';
+import { analyticsPath, read, useAnswer, useSettled } from './client.js';
 import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
 import { dayText, nameOf, rangeText, waitingText } from './format.js';
 import { closeMenu } from './menu.js';
 import { may, type Session } from './session.js';
-import { groupOf, JOINED, type Summary, summaryPath } from './summary.js';
+import { groupOf, JOINED, type Summary, summaryPath, totalPath } from './summary.js';
 import { useTyped } from './typed-text.js';
 
 export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
@@ -51,7 +52,12 @@ interface RangeHeadProps {
 export function RangeHead(props: RangeHeadProps) {
   const { address, session, last, title, without, lead, about, hasToday = false } = props;
   const range = rangeOf(address, last);
-  const earlier = before(range);
+  // What the page's first number is asked with.
+  const { isLoading } = useAnswer(
+    lead === undefined ? totalPath(address, last) : analyticsPath('quality', range),
+  );
+  const shown = useSettled(range, isLoading);
+  const earlier = before(shown);
   const hasEarlier = session.days.first !== null && earlier.to >= session.days.first;
   // If the range ends with the newest built day, newer stale days are included.
   const stale = session.days.stale.filter(
@@ -60,11 +66,11 @@ export function RangeHead(props: RangeHeadProps) {
   const isOld =
     last < addDays(today(), -2) && address.rangeName !== 'custom' && !stale.some((day) => day > last);
   return (
-    <div class="top">
+    <div class="top" aria-busy={isLoading}>
       <div>
         <h1>{title}</h1>
         <p>
-          <b>{rangeText(range.from, range.to)}</b>, days in UTC
+          <b>{rangeText(shown.from, shown.to)}</b>, days in UTC
           {lead !== undefined
             ? `. ${lead}`
             : hasEarlier && <>, against {rangeText(earlier.from, earlier.to)}</>}
@@ -98,6 +104,7 @@ export function RangeHead(props: RangeHeadProps) {
       {hasToday && <TodaySwitch address={address} />}
       {lead === undefined && <AddFilter address={address} last={last} session={session} without={without} />}
       <Chips address={address} />
+      <ChosenSessions address={address} last={last} />
     </div>
   );
 }

@@ -1,14 +1,15 @@
 import { type Address, hrefOf } from './address.js';
 import type { Asked } from './client.js';
 import { daysOf, type Range } from './days.js';
+import type { Figure } from './figures.js';
 import { change, figure } from './format.js';
 import { Problem, TableOf, useSource } from './panel.js';
-import type { FIGURES, Numbers, Summary } from './summary.js';
+import type { Numbers, Summary } from './summary.js';
 
 interface StripProps {
   readonly address: Address;
   readonly range: Range;
-  readonly figures: typeof FIGURES;
+  readonly figures: readonly Figure[];
   readonly chosen: keyof Numbers;
   /** One row: the range. */
   readonly total: Asked<Summary>;
@@ -34,7 +35,7 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
       {total.error !== undefined ? (
         <Problem error={total.error} again={total.again} />
       ) : (
-        <figure data-chart="numbers" aria-busy={total.isLoading}>
+        <figure data-chart="numbers" class={total.isLoading ? 'loading' : ''} aria-busy={total.isLoading}>
           <nav class="strip" aria-label="Numbers of the range">
             {figures.map(({ member, name, label = name, unit }) => (
               <a

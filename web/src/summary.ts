@@ -2,7 +2,6 @@ import { type Address, type Filter, type Filters, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { type Asked, analyticsPath, useAnswer, usePages } from './client.js';
 import type { Day, Range } from './days.js';
-import type { Unit } from './format.js';
 
 export type Summary = Answers['getAnalyticsSummary'];
 export type SummaryRow = Summary['data'][number];
@@ -45,6 +44,12 @@ export function useSummary(address: Address, last: Day, query: SummaryQuery): As
   );
 }
 
+/** The path of the numbers of an address in one row, compared with those of the range before. Its parts share the answer. */
+export function totalPath(address: Address, last: Day): string {
+  const filters = { ...address.filters, ...address.fixed };
+  return summaryPath(rangeOf(address, last), filters, { compare: 'previous' });
+}
+
 /** The most rows in one answer. */
 export const ROWS = 1000;
 
@@ -58,23 +63,3 @@ export function useDailySummary(address: Address, last: Day): Asked<Summary> {
     summaryPath(rangeOf(address, last), filters, { interval: 'day', compare: 'previous', limit: ROWS }),
   );
 }
-
-export const COST = { member: 'cost_usd', name: 'Cost', label: 'Cost, list price', unit: 'dollars' } as const;
-
-/** The numbers that pages show above their charts. */
-export const FIGURES: readonly {
-  readonly member: keyof Numbers;
-  readonly name: string;
-  /** Its name on its card, if that says more. */
-  readonly label?: string;
-  readonly unit: Unit;
-}[] = [
-  { member: 'active_users', name: 'Active users', unit: 'count' },
-  { member: 'sessions', name: 'Sessions', unit: 'count' },
-  COST,
-  { member: 'billable_tokens', name: 'Billable tokens', unit: 'count' },
-  { member: 'tool_calls', name: 'Tool calls', unit: 'count' },
-  { member: 'autonomy_ratio', name: 'Autonomy ratio', unit: 'ratio' },
-  { member: 'commits', name: 'Commits', unit: 'count' },
-  { member: 'pull_requests', name: 'Pull requests', unit: 'count' },
-];

@@ -1,9 +1,10 @@
 import type { Answers } from './answers.js';
 import { type Asked, useAgain, useAnswer } from './client.js';
 import type { Day } from './days.js';
+import { FIGURES } from './figures.js';
 import { figure, instantText } from './format.js';
 import { Panel } from './panel.js';
-import { FIGURES, type Numbers } from './summary.js';
+import type { Numbers } from './summary.js';
 
 type Today = Answers['getAnalyticsToday'];
 

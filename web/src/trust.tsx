@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { type Address, rangeOf } from './address.js';
+import { type Address, hrefOf, isFiltered, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { type Cell, DayCells } from './cells.js';
@@ -38,6 +38,7 @@ export function Trust({ address, session }: PageProps) {
         last={last}
         title="Trust"
         lead="How far the numbers of the other pages can be trusted"
+        about={isFiltered(address) && <Unfiltered address={address} />}
       />
       {status !== undefined && status.days_stale > 0 && <Stale status={status} last={last} />}
       <div class="panels">
@@ -51,6 +52,16 @@ export function Trust({ address, session }: PageProps) {
         <Restated asked={asked} />
       </div>
     </>
+  );
+}
+
+/** Says that the filters of the address choose nothing here. */
+function Unfiltered({ address }: { address: Address }) {
+  return (
+    <p class="warned">
+      Filters don’t apply to this page: it is about the days of the whole organization.{' '}
+      <a href={hrefOf({ ...address, filters: {} })}>Remove them</a>
+    </p>
   );
 }
 

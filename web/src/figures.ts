@@ -1,0 +1,65 @@
+import { type Address, usedIn } from './address.js';
+import type { Unit } from './format.js';
+import type { Numbers } from './summary.js';
+
+/** A number that pages show above their charts. */
+export interface Figure {
+  readonly member: keyof Numbers;
+  readonly name: string;
+  /** Its name on its card, if that is another one. */
+  readonly label?: string;
+  readonly unit: Unit;
+}
+
+export const COST = { member: 'cost_usd', name: 'Cost', label: 'Cost, list price', unit: 'dollars' } as const;
+
+export const FIGURES: readonly Figure[] = [
+  { member: 'active_users', name: 'Active users', unit: 'count' },
+  { member: 'sessions', name: 'Sessions', unit: 'count' },
+  COST,
+  { member: 'billable_tokens', name: 'Billable tokens', unit: 'count' },
+  { member: 'tool_calls', name: 'Tool calls', unit: 'count' },
+  { member: 'autonomy_ratio', name: 'Autonomy ratio', unit: 'ratio' },
+  { member: 'commits', name: 'Commits', unit: 'count' },
+  { member: 'pull_requests', name: 'Pull requests', unit: 'count' },
+];
+
+const ACTIVE_DAYS: Figure = { member: 'active_days', name: 'Active days', unit: 'count' };
+
+/** What the numbers are called where they are about sessions that used something, and what their cards say. */
+const OF_SESSIONS: Partial<Record<keyof Numbers, (used: string) => string>> = {
+  active_users: (used) => `People who used ${used}`,
+  active_days: (used) => `Days with ${used}`,
+  sessions: (used) => `Sessions with ${used}`,
+  cost_usd: (used) => `Cost of sessions with ${used}`,
+  billable_tokens: (used) => `Billable tokens of sessions with ${used}`,
+  tool_calls: (used) => `Calls of ${used}`,
+  commits: (used) => `Commits in sessions with ${used}`,
+  pull_requests: (used) => `Pull requests in sessions with ${used}`,
+};
+const CARDS: Partial<Record<keyof Numbers, string>> = {
+  active_users: 'People who used it',
+  cost_usd: 'Cost of them',
+  billable_tokens: 'Billable tokens',
+  commits: 'Commits in them',
+  pull_requests: 'PRs in them',
+};
+
+/** The most characters of a name that has room on a card. */
+const SHORT = 10;
+
+/**
+ * The numbers of an address. A filter by tool or MCP server chooses whole sessions but only its calls, so that calls per turn mean
+ * nothing.
+ */
+export function figuresOf(address: Address, isOfOne: boolean): readonly Figure[] {
+  const all = isOfOne ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one)) : FIGURES;
+  const used = usedIn(address);
+  if (used === undefined) return all;
+  return all.flatMap((one) => {
+    const name = OF_SESSIONS[one.member];
+    if (name === undefined) return [];
+    const label = CARDS[one.member] ?? name(used.length > SHORT ? 'it' : used);
+    return [{ ...one, name: name(used), label }];
+  });
+}
