@@ -16,6 +16,9 @@ SELECT
   CAST(sessions AS BIGINT) AS sessions,  -- sessions started, e.g. 40
   CAST(user_turns AS BIGINT) AS user_turns,  -- messages of users, e.g. 88
   CAST(tool_calls AS BIGINT) AS tool_calls,  -- tool calls, e.g. 512
+  CAST(failed_calls AS BIGINT) AS failed_calls,  -- failed tool calls: refused and interrupted ones haven't failed, e.g. 24
+  CAST(calls_with_outcome AS BIGINT) AS calls_with_outcome,  -- tool calls that are known to have succeeded or failed, e.g. 480
+  CAST(failed_call_ratio AS DOUBLE) AS failed_call_ratio,  -- failed_calls by calls_with_outcome, if no outcome is known or null, e.g. 0.05
   CAST(autonomy_ratio AS DOUBLE) AS autonomy_ratio,  -- tool calls per user turn, e.g. 5.8
   CAST(files AS BIGINT) AS files,  -- files created or changed by agents: each counts once per session and day, e.g. 42
   CAST(commits AS BIGINT) AS commits,  -- commits made by agents, e.g. 9
@@ -34,6 +37,9 @@ SELECT
     'sessions': CAST(previous_sessions AS BIGINT),
     'user_turns': CAST(previous_user_turns AS BIGINT),
     'tool_calls': CAST(previous_tool_calls AS BIGINT),
+    'failed_calls': CAST(previous_failed_calls AS BIGINT),
+    'calls_with_outcome': CAST(previous_calls_with_outcome AS BIGINT),
+    'failed_call_ratio': CAST(previous_failed_call_ratio AS DOUBLE),
     'autonomy_ratio': CAST(previous_autonomy_ratio AS DOUBLE),
     'files': CAST(previous_files AS BIGINT),
     'commits': CAST(previous_commits AS BIGINT),

@@ -8,7 +8,9 @@ WITH tools_of_day AS (
     list(
       {
         'tool': CAST(tool_key AS VARCHAR),  -- the tool, e.g. Edit
-        'invocations': CAST(tool_calls AS BIGINT)  -- its calls, e.g. 64
+        'invocations': CAST(tool_calls AS BIGINT),  -- its calls, e.g. 64
+        'failed_calls': CAST(failed_calls AS BIGINT),  -- those that failed: refused and interrupted ones haven't, e.g. 3
+        'calls_with_outcome': CAST(calls_with_outcome AS BIGINT)  -- those that are known to have succeeded or failed, e.g. 60
       }
       ORDER BY tool_calls DESC, tool_key
     ) AS by_tool
@@ -21,7 +23,9 @@ servers_of_day AS (
     list(
       {
         'server': CAST(server_key AS VARCHAR),  -- the MCP server, in lower case, e.g. github
-        'invocations': CAST(tool_calls AS BIGINT)  -- calls of its tools, e.g. 12
+        'invocations': CAST(tool_calls AS BIGINT),  -- calls of its tools, e.g. 12
+        'failed_calls': CAST(failed_calls AS BIGINT),  -- those that failed: refused and interrupted ones haven't, e.g. 1
+        'calls_with_outcome': CAST(calls_with_outcome AS BIGINT)  -- those that are known to have succeeded or failed, e.g. 12
       }
       ORDER BY tool_calls DESC, server_key
     ) AS mcp_by_server
@@ -72,6 +76,8 @@ hooks_of_day AS (
 SELECT
   CAST(day AS DATE) AS date,  -- a day in UTC, e.g. 2026-06-01
   CAST(tool_calls AS BIGINT) AS tool_calls,  -- calls of tools, e.g. 171
+  CAST(failed_calls AS BIGINT) AS failed_calls,  -- failed tool calls: refused and interrupted ones haven't failed, e.g. 8
+  CAST(calls_with_outcome AS BIGINT) AS calls_with_outcome,  -- tool calls that are known to have succeeded or failed, e.g. 160
   coalesce(by_tool, []) AS by_tool,
   CAST(mcp_users_with_mcp AS BIGINT) AS mcp_users_with_mcp,  -- users who called an MCP tool, e.g. 3
   coalesce(mcp_by_server, []) AS mcp_by_server,

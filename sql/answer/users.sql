@@ -21,6 +21,8 @@ SELECT
   CAST(user_email AS VARCHAR) AS user_email,  -- newest e-mail address in the user's events, or null, e.g. ada@acme.example
   CAST(day AS DATE) AS date,  -- a day in UTC, e.g. 2026-06-01
   CAST(tool_calls AS BIGINT) AS tool_calls,  -- calls of tools, e.g. 171
+  CAST(failed_calls AS BIGINT) AS failed_calls,  -- failed tool calls: refused and interrupted ones haven't failed, e.g. 8
+  CAST(calls_with_outcome AS BIGINT) AS calls_with_outcome,  -- tool calls that are known to have succeeded or failed, e.g. 160
   CAST(billable_tokens AS BIGINT) AS billable_tokens,  -- standard credits, computed with the rate card, e.g. 41250
   CAST(primary_model AS VARCHAR) AS primary_model,  -- model used most, e.g. claude-sonnet-4-5
   CAST(primary_model_tier AS VARCHAR) AS primary_model_tier,  -- tier of that model on the rate card: standard | thinking

@@ -7,6 +7,8 @@ SELECT
   CAST(day AS DATE) AS date,  -- a day in UTC, e.g. 2026-06-01
   CAST(agent AS VARCHAR) AS group_key,  -- the agent, empty if events name none, e.g. codex
   CAST(tool_calls AS BIGINT) AS tool_calls,  -- calls of tools, e.g. 171
+  CAST(failed_calls AS BIGINT) AS failed_calls,  -- failed tool calls: refused and interrupted ones haven't failed, e.g. 8
+  CAST(calls_with_outcome AS BIGINT) AS calls_with_outcome,  -- tool calls that are known to have succeeded or failed, e.g. 160
   CAST(billable_tokens AS BIGINT) AS billable_tokens,  -- standard credits, computed with the rate card, e.g. 41250
   CAST(files_created AS BIGINT) AS files_created,  -- files created by agents, e.g. 7
   CAST(files_edited AS BIGINT) AS files_edited,  -- existing files changed by agents, e.g. 35

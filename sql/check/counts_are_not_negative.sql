@@ -50,6 +50,8 @@ FROM session_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -105,6 +107,8 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND user_messages >= 0
     AND assistant_messages >= 0
     AND tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
     AND files_created >= 0
     AND files_edited >= 0
     AND git_commits >= 0
@@ -149,6 +153,8 @@ FROM user_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -204,6 +210,8 @@ FROM user_agents
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
     AND billable_tokens >= 0
     AND files_created >= 0
     AND files_edited >= 0
@@ -227,6 +235,8 @@ FROM users
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
     AND billable_tokens >= 0
     AND files_created >= 0
     AND files_edited >= 0
@@ -279,6 +289,8 @@ FROM tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     tool_calls >= 0
+    AND failed_calls >= 0
+    AND calls_with_outcome >= 0
     AND mcp_users_with_mcp >= 0
     AND skills_invocations >= 0
     AND slash_commands_invocations >= 0

@@ -3,6 +3,8 @@ SELECT
   due.org_id AS org_id,
   due.day AS day,
   disagreement('tool_calls by tool adds up to', of_user_tools.tool_calls, tools.tool_calls)
+    || disagreement('failed_calls by tool adds up to', of_user_tools.failed_calls, tools.failed_calls)
+    || disagreement('calls_with_outcome by tool adds up to', of_user_tools.calls_with_outcome, tools.calls_with_outcome)
     || disagreement('tool_calls by autonomy mode adds up to', of_user_modes.tool_calls, tools.tool_calls)
     || disagreement('tool_calls by session adds up to', of_user_sessions.tool_calls, tools.tool_calls)
     || disagreement('mcp_users_with_mcp by server adds up to', of_user_tools.mcp_users, tools.mcp_users_with_mcp)
@@ -27,6 +29,8 @@ LEFT JOIN (
     org_id,
     day,
     sum(tool_calls) AS tool_calls,
+    sum(failed_calls) AS failed_calls,
+    sum(calls_with_outcome) AS calls_with_outcome,
     count(DISTINCT CASE WHEN server_key <> '' THEN user_id END) AS mcp_users
   FROM user_tools
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)

@@ -7,6 +7,8 @@ SELECT
     || disagreement('messages of the users add up to', of_users.messages, activity.messages)
     || disagreement('user_messages of the users add up to', of_users.user_messages, activity.user_messages)
     || disagreement('tool_calls of the users add up to', of_users.tool_calls, tools.tool_calls)
+    || disagreement('failed_calls of the users add up to', of_users.failed_calls, tools.failed_calls)
+    || disagreement('calls_with_outcome of the users add up to', of_users.calls_with_outcome, tools.calls_with_outcome)
     || disagreement('mcp_users_with_mcp of the users add up to', of_users.mcp_users, tools.mcp_users_with_mcp)
     || disagreement('skills_invocations of the users add up to', of_users.skill_calls, tools.skills_invocations)
     || disagreement('slash_commands_invocations of the users add up to', of_users.slash_commands, tools.slash_commands_invocations)
@@ -53,6 +55,8 @@ LEFT JOIN (
     sum(messages) AS messages,
     sum(user_messages) AS user_messages,
     sum(tool_calls) AS tool_calls,
+    sum(failed_calls) AS failed_calls,
+    sum(calls_with_outcome) AS calls_with_outcome,
     sum(mcp_calls) AS mcp_calls,
     sum(skill_calls) AS skill_calls,
     sum(slash_commands) AS slash_commands,

@@ -99,7 +99,9 @@ called AS (
     agent,
     client,
     repo,
-    sum(tool_calls) AS tool_calls
+    sum(tool_calls) AS tool_calls,
+    sum(failed_calls) AS failed_calls,
+    sum(calls_with_outcome) AS calls_with_outcome
   FROM session_tools
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -260,6 +262,8 @@ SELECT
   CAST(part.user_messages AS BIGINT) AS user_messages,
   CAST(part.assistant_messages AS BIGINT) AS assistant_messages,
   CAST(coalesce(called.tool_calls, 0) AS BIGINT) AS tool_calls,
+  CAST(coalesce(called.failed_calls, 0) AS BIGINT) AS failed_calls,
+  CAST(coalesce(called.calls_with_outcome, 0) AS BIGINT) AS calls_with_outcome,
   CAST(coalesce(file.files_created, 0) AS BIGINT) AS files_created,
   CAST(coalesce(file.files_edited, 0) AS BIGINT) AS files_edited,
   CAST(coalesce(git_commit.git_commits, 0) AS BIGINT) AS git_commits,

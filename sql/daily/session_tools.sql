@@ -41,7 +41,9 @@ SELECT
   CAST(keyed_repo.repo_key AS VARCHAR) AS repo,
   CAST(keyed.tool_key AS VARCHAR) AS tool_key,
   CAST(keyed.server_key AS VARCHAR) AS server_key,
-  CAST(count(*) AS BIGINT) AS tool_calls
+  CAST(count(*) AS BIGINT) AS tool_calls,
+  CAST(count(*) FILTER (WHERE is_outcome(tool_call.success, tool_call.is_stopped) AND NOT tool_call.success) AS BIGINT) AS failed_calls,
+  CAST(count(*) FILTER (WHERE is_outcome(tool_call.success, tool_call.is_stopped)) AS BIGINT) AS calls_with_outcome
 FROM counted_events AS tool_call
 JOIN keyed
   ON keyed.tool_name = tool_call.tool_name

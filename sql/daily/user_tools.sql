@@ -8,7 +8,9 @@ SELECT
   CAST(tool_key AS VARCHAR) AS tool_key,
   CAST(server_key AS VARCHAR) AS server_key,
   CAST(agent AS VARCHAR) AS agent,
-  CAST(sum(tool_calls) AS BIGINT) AS tool_calls
+  CAST(sum(tool_calls) AS BIGINT) AS tool_calls,
+  CAST(sum(failed_calls) AS BIGINT) AS failed_calls,
+  CAST(sum(calls_with_outcome) AS BIGINT) AS calls_with_outcome
 FROM session_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 GROUP BY

@@ -120,6 +120,7 @@ SELECT
   tool_name,
   mcp_server,
   success,
+  is_stopped,
   path,
   operation,
   lines_added,

@@ -95,6 +95,7 @@ FROM (VALUES
   ('wrong_type mcp_server', 'mcp_server must be a string.'),
   ('value_out_of_range mcp_server', 'mcp_server must be at most 2048 characters long.'),
   ('wrong_type success', 'success must be true or false.'),
+  ('wrong_type is_stopped', 'is_stopped must be true or false.'),
   ('missing_member path', 'path is required.'),
   ('wrong_type path', 'path must be a string.'),
   ('value_out_of_range path', 'path must be 1 to 2048 characters long.'),

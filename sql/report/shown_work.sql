@@ -15,6 +15,8 @@ SELECT DISTINCT
   found_work.sessions AS sessions,
   found_work.user_turns AS user_turns,
   found_work.tool_calls AS tool_calls,
+  found_work.failed_calls AS failed_calls,
+  found_work.calls_with_outcome AS calls_with_outcome,
   found_work.files AS files,
   found_work.commits AS commits,
   found_work.pull_requests AS pull_requests

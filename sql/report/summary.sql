@@ -99,6 +99,8 @@ done AS (
     sum(work.sessions) AS sessions,
     sum(work.user_turns) AS user_turns,
     sum(work.tool_calls) AS tool_calls,
+    sum(work.failed_calls) AS failed_calls,
+    sum(work.calls_with_outcome) AS calls_with_outcome,
     sum(work.files) AS files,
     sum(work.commits) AS commits,
     sum(work.pull_requests) AS pull_requests,
@@ -323,6 +325,9 @@ total AS MATERIALIZED (
     coalesce(done.sessions, 0) AS sessions,
     coalesce(done.user_turns, 0) AS user_turns,
     coalesce(done.tool_calls, 0) AS tool_calls,
+    coalesce(done.failed_calls, 0) AS failed_calls,
+    coalesce(done.calls_with_outcome, 0) AS calls_with_outcome,
+    share_of(done.failed_calls, done.calls_with_outcome) AS failed_call_ratio,
     coalesce(done.files, 0) AS files,
     coalesce(done.commits, 0) AS commits,
     coalesce(done.pull_requests, 0) AS pull_requests,
@@ -361,6 +366,9 @@ sorted AS (
           WHEN 'sessions' THEN CAST(sessions AS DECIMAL(38, 12))
           WHEN 'user_turns' THEN CAST(user_turns AS DECIMAL(38, 12))
           WHEN 'tool_calls' THEN CAST(tool_calls AS DECIMAL(38, 12))
+          WHEN 'failed_calls' THEN CAST(failed_calls AS DECIMAL(38, 12))
+          WHEN 'calls_with_outcome' THEN CAST(calls_with_outcome AS DECIMAL(38, 12))
+          WHEN 'failed_call_ratio' THEN CAST(coalesce(failed_call_ratio, -1) AS DECIMAL(38, 12))
           WHEN 'autonomy_ratio' THEN CAST(autonomy_ratio AS DECIMAL(38, 12))
           WHEN 'files' THEN CAST(files AS DECIMAL(38, 12))
           WHEN 'commits' THEN CAST(commits AS DECIMAL(38, 12))
@@ -422,6 +430,9 @@ SELECT
   CAST(page.sessions AS BIGINT) AS sessions,
   CAST(page.user_turns AS BIGINT) AS user_turns,
   CAST(page.tool_calls AS BIGINT) AS tool_calls,
+  CAST(page.failed_calls AS BIGINT) AS failed_calls,
+  CAST(page.calls_with_outcome AS BIGINT) AS calls_with_outcome,
+  CAST(page.failed_call_ratio AS DOUBLE) AS failed_call_ratio,
   CAST(page.autonomy_ratio AS DOUBLE) AS autonomy_ratio,
   CAST(page.files AS BIGINT) AS files,
   CAST(page.commits AS BIGINT) AS commits,
@@ -439,6 +450,9 @@ SELECT
   CAST(coalesce(previous.sessions, 0) AS BIGINT) AS previous_sessions,
   CAST(coalesce(previous.user_turns, 0) AS BIGINT) AS previous_user_turns,
   CAST(coalesce(previous.tool_calls, 0) AS BIGINT) AS previous_tool_calls,
+  CAST(coalesce(previous.failed_calls, 0) AS BIGINT) AS previous_failed_calls,
+  CAST(coalesce(previous.calls_with_outcome, 0) AS BIGINT) AS previous_calls_with_outcome,
+  CAST(previous.failed_call_ratio AS DOUBLE) AS previous_failed_call_ratio,
   CAST(coalesce(previous.autonomy_ratio, 0) AS DOUBLE) AS previous_autonomy_ratio,
   CAST(coalesce(previous.files, 0) AS BIGINT) AS previous_files,
   CAST(coalesce(previous.commits, 0) AS BIGINT) AS previous_commits,

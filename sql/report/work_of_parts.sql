@@ -14,6 +14,8 @@ SELECT
   part.sessions AS sessions,
   part.user_messages AS user_turns,
   part.tool_calls AS tool_calls,
+  part.failed_calls AS failed_calls,
+  part.calls_with_outcome AS calls_with_outcome,
   part.files_created + part.files_edited AS files,
   part.git_commits AS commits,
   part.git_prs_created AS pull_requests

@@ -14,6 +14,8 @@ SELECT
   session_parts.sessions AS sessions,
   session_parts.user_messages AS user_turns,
   CASE WHEN $has_call = 0 THEN session_parts.tool_calls ELSE 0 END AS tool_calls,
+  CASE WHEN $has_call = 0 THEN session_parts.failed_calls ELSE 0 END AS failed_calls,
+  CASE WHEN $has_call = 0 THEN session_parts.calls_with_outcome ELSE 0 END AS calls_with_outcome,
   session_parts.files_created + session_parts.files_edited AS files,
   session_parts.git_commits AS commits,
   session_parts.git_prs_created AS pull_requests
@@ -55,6 +57,8 @@ SELECT
   0 AS sessions,
   0 AS user_turns,
   session_tools.tool_calls AS tool_calls,
+  session_tools.failed_calls AS failed_calls,
+  session_tools.calls_with_outcome AS calls_with_outcome,
   0 AS files,
   0 AS commits,
   0 AS pull_requests

@@ -13,6 +13,8 @@ CREATE TABLE session_parts (
   user_messages       BIGINT NOT NULL,
   assistant_messages  BIGINT NOT NULL,
   tool_calls          BIGINT NOT NULL,
+  failed_calls        BIGINT NOT NULL,   -- tool calls that failed; refused and interrupted ones haven't
+  calls_with_outcome  BIGINT NOT NULL,   -- tool calls that are known to have succeeded or failed
   files_created       BIGINT NOT NULL,
   files_edited        BIGINT NOT NULL,
   git_commits         BIGINT NOT NULL,

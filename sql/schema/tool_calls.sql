@@ -19,6 +19,7 @@ SELECT
   server_key(call.tool_name, call.mcp_server) AS server_key,  -- null if it is not an MCP call
   autonomy_level(call.autonomy_mode) AS autonomy_level,
   CASE WHEN refused_calls.event_id IS NULL THEN call.success ELSE false END AS success,  -- null if it is not known
+  coalesce(call.is_stopped, false) OR refused_calls.event_id IS NOT NULL AS is_stopped,  -- refused or interrupted, which is no failure
   call.duration_ms AS duration_ms
 FROM counted_events AS call
 LEFT JOIN refused_calls

@@ -4,6 +4,8 @@ CREATE TABLE tools (
   org_id                      VARCHAR NOT NULL,
   day                         DATE NOT NULL,
   tool_calls                  BIGINT NOT NULL,
+  failed_calls                BIGINT NOT NULL,  -- tool calls that failed; refused and interrupted ones haven't
+  calls_with_outcome          BIGINT NOT NULL,  -- tool calls that are known to have succeeded or failed
   mcp_users_with_mcp          BIGINT NOT NULL,
   skills_invocations          BIGINT NOT NULL,
   slash_commands_invocations  BIGINT NOT NULL,

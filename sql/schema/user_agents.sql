@@ -6,6 +6,8 @@ CREATE TABLE user_agents (
   user_id             VARCHAR NOT NULL,
   agent               VARCHAR NOT NULL,  -- '' if the events name none
   tool_calls          BIGINT NOT NULL,
+  failed_calls        BIGINT NOT NULL,  -- tool calls that failed; refused and interrupted ones haven't
+  calls_with_outcome  BIGINT NOT NULL,  -- tool calls that are known to have succeeded or failed
   billable_tokens     BIGINT NOT NULL,  -- standard credits
   files_created       BIGINT NOT NULL,
   files_edited        BIGINT NOT NULL,

@@ -5,6 +5,8 @@ CREATE TABLE users (
   day                 DATE NOT NULL,
   user_id             VARCHAR NOT NULL,
   tool_calls          BIGINT NOT NULL,
+  failed_calls        BIGINT NOT NULL,   -- tool calls that failed; refused and interrupted ones haven't
+  calls_with_outcome  BIGINT NOT NULL,   -- tool calls that are known to have succeeded or failed
   billable_tokens     BIGINT NOT NULL,   -- standard credits
   primary_model       VARCHAR NOT NULL,  -- '' if there is none
   primary_model_tier  VARCHAR NOT NULL,

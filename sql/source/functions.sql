@@ -722,6 +722,27 @@ CREATE OR REPLACE MACRO codex_autonomy_mode(collaboration, approval, sandbox, pr
 -- codex_autonomy_mode(NULL, 'never', 'read-only', NULL) -> 'manual';
 -- codex_autonomy_mode(NULL, 'never', NULL, 'managed') -> NULL;
 
+-- Whether a tool's output begins by saying that the call was refused by a person or a rule, or was interrupted by a person. These are the
+-- words of Claude Code, Codex, opencode, Cline, Roo Code, Gemini CLI and Droid.
+CREATE OR REPLACE MACRO says_stopped(printed) AS
+  coalesce(
+    regexp_matches(
+      left(printed, 400),
+      '^(<tool_use_error>|Error: )?(The user (doesn.t want to (proceed with|take) this (tool use|action)|rejected permission to use|dismissed this question|has specified a rule which prevents|denied this operation)|\[Request interrupted by user|Permission to use .{1,300} (has been|was) denied|Permission for this action (has been|was) denied|Claude requested permissions to |This command requires approval|PreToolUse:[^ ]{1,100} hook error|Hook PreToolUse:[^ ]{1,100} denied this tool|User rejected|Tool execution aborted|((exec )?command|patch) rejected by user|patch rejected|user (cancell?ed|rejected) MCP tool call|rejected: blocked by policy|(Request|Operation|Tool execution|Tool call) (was )?cancell?ed( by (the )?user|\.?$))|(?m:^aborted by user)|; rejected by user approval settings'
+    ),
+    false
+  );
+-- says_stopped('The user doesn''t want to proceed with this tool use. The tool use was rejected') -> true;
+-- says_stopped('[Request interrupted by user for tool use]') -> true;
+-- says_stopped('Permission to use Bash with command ls has been denied.') -> true;
+-- says_stopped('Error: The user rejected permission to use this specific tool call.') -> true;
+-- says_stopped('Wall time: 6.7 seconds' || chr(10) || 'aborted by user') -> true;
+-- says_stopped('patch rejected: writing outside of the project; rejected by user approval settings') -> true;
+-- says_stopped('The user denied this operation and provided the following feedback:') -> true;
+-- says_stopped('grep: The user denied this operation.') -> false;
+-- says_stopped('Exit code 1') -> false;
+-- says_stopped(NULL) -> false;
+
 -- Whether a tool of Codex succeeded, by the output that it gave the model; NULL if that doesn't say it. Codex writes the exit code
 -- above the output of a command, or behind it in JSON.
 CREATE OR REPLACE MACRO codex_success(output) AS
@@ -732,7 +753,7 @@ CREATE OR REPLACE MACRO codex_success(output) AS
     WHEN prefix(output, 'Script failed') THEN false
     WHEN regexp_matches(split_part(output, chr(10) || 'Output:', 1), '(?m)^(Exit code:|Process exited with code) -?\d+$')
       THEN regexp_extract(output, '(?m)^(?:Exit code:|Process exited with code) (-?\d+)$', 1) = '0'
-    WHEN regexp_matches(left(output, 200), '^(\w+ failed(:| for )|apply_patch verification failed|patch rejected|unsupported call)|(?m:^aborted by user)')
+    WHEN regexp_matches(left(output, 200), '^(\w+ failed(:| for )|apply_patch verification failed|(exec command |command |patch )rejected|unsupported call)|(?m:^aborted by user)')
       THEN false
   END;
 -- codex_success('Exit code: 0' || chr(10) || 'Wall time: 0 seconds' || chr(10) || 'Output:' || chr(10) || 'Process exited with code 3') -> true;

@@ -97,6 +97,7 @@ export function withoutWords(payload: Payload): Payload {
     prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
     ...(isEndedCall(payload) && {
+      ...picked(payload, 'boolean', 'is_interrupt'),
       tool_input: inputWithoutWords(payload),
       tool_response: responseWithoutWords(payload),
     }),

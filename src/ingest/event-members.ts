@@ -215,6 +215,12 @@ export const TYPES = {
     tool_name: { kind: 'text', isRequired: true, example: 'Edit' },
     mcp_server: text('github'),
     success: { kind: 'boolean', example: true },
+    is_stopped: {
+      kind: 'boolean',
+      example: false,
+      about:
+        'whether the call was refused by a person, a rule or a hook, or was interrupted by a person: then it is no failed call',
+    },
     duration_ms: DURATION,
   },
   file_change: {

@@ -39,7 +39,7 @@ export const OPTIONAL: Readonly<Record<string, Members>> = {
     web_searches: 2,
     reported_cost_usd: 0.002825,
   },
-  tool_call: { mcp_server: 'github', success: false, duration_ms: 75 },
+  tool_call: { mcp_server: 'github', success: false, is_stopped: true, duration_ms: 75 },
   file_change: { lines_added: 12, lines_removed: 3 },
   git_commit: { commit_sha: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' },
   pull_request: { url: 'https://github.com/acme/engine/pull/7' },

@@ -105,7 +105,7 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
     'web_searches',
     'duration_ms',
   ],
-  tool_call: ['tool_name', 'mcp_server', 'success', 'duration_ms'],
+  tool_call: ['tool_name', 'mcp_server', 'success', 'is_stopped', 'duration_ms'],
   file_change: ['path', 'operation', 'lines_added', 'lines_removed'],
   git_commit: ['commit_sha'],
   pull_request: ['url'],
@@ -146,6 +146,7 @@ const COLUMNS = [
   ...OF_TABLE,
   ...OF_CALLS,
   'is_installation',
+  'is_stopped',
 ];
 
 /** The channels, the best first (docs/quality.md, "Events of several channels"). */

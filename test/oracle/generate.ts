@@ -204,6 +204,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
       { weight: 2, arbitrary: optional(oftenFirst(MCP_SERVERS)) },
     ),
     success: optional(fc.boolean()),
+    is_stopped: optional(fc.boolean()),
     duration_ms: optional(oneOf(0, 1, 200)),
   },
   file_change: {

@@ -132,6 +132,18 @@ export function toolCalls(events: readonly StoredEvent[]): StoredEvent[] {
   return events.filter((event) => toolNameOf(event) !== null);
 }
 
+/** How many calls ended by succeeding or failing, and how many of them failed. A call that was refused or interrupted did neither. */
+export function outcomesOf(calls: readonly StoredEvent[]): {
+  failed_calls: number;
+  calls_with_outcome: number;
+} {
+  const ended = calls.filter(({ value }) => value('success') !== null && value('is_stopped') !== true);
+  return {
+    failed_calls: ended.filter(({ value }) => value('success') === false).length,
+    calls_with_outcome: ended.length,
+  };
+}
+
 export function ofType(events: readonly StoredEvent[], type: StoredEvent['type']): StoredEvent[] {
   return events.filter((event) => event.type === type);
 }

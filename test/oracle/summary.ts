@@ -2,7 +2,7 @@ import { credits } from './credits.js';
 import type { StoredEvent } from './event.js';
 import { byteOrder, daysBefore, distinct, groups, ratio, sum } from './lists.js';
 import { toolOf } from './names.js';
-import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { type Organization, ofType, outcomesOf, sessionOf, toolCalls, userTurns } from './organization.js';
 import { contracted, exactCosts, type Terms, usd } from './prices.js';
 import { repoKey } from './repo-key.js';
 import { tokensOf } from './ways.js';
@@ -135,6 +135,7 @@ function dayOf(organization: Organization, day: string, conditions: readonly Con
   const isOfRow = (event: StoredEvent) => isChosen(event, ofEvents) && hasCall(event) && hasModel(event);
   const chosen = events.filter(isOfRow);
   const isUsage = (event: StoredEvent) => isOfRow(event) && isChosen(event, ofModels);
+  const ownCalls = toolCalls(chosen).filter((event) => isChosen(event, ofCalls));
   const usage = ofType(events, 'model_usage');
   const ownUsage = usage.filter(isUsage);
   const started = new Set(organization.sessionsStartedOn(day));
@@ -150,7 +151,8 @@ function dayOf(organization: Organization, day: string, conditions: readonly Con
       ),
     ),
     user_turns: userTurns(chosen).length,
-    tool_calls: toolCalls(chosen).filter((event) => isChosen(event, ofCalls)).length,
+    tool_calls: ownCalls.length,
+    ...outcomesOf(ownCalls),
     files: count(
       onceOf(ofType(events, 'file_change'), (event) =>
         JSON.stringify([sessionOf(event), event.text('path')]),
@@ -170,7 +172,7 @@ function membersOf(
   terms: Terms | undefined,
 ) {
   const found = days.map((day) => dayOf(organization, day, conditions));
-  const total = (member: 'sessions' | 'user_turns' | 'tool_calls' | 'files' | 'commits' | 'pull_requests') =>
+  const total = (member: keyof Omit<(typeof found)[number], 'day' | 'usage' | 'users'>) =>
     sum(found.map((one) => one[member]));
   const usage = found.flatMap((one) => one.usage);
   const { cost, unpriced: unpriced_tokens } = exactCosts(usage, organization.prices);
@@ -188,6 +190,10 @@ function membersOf(
       sessions: total('sessions'),
       user_turns: total('user_turns'),
       tool_calls: total('tool_calls'),
+      failed_calls: total('failed_calls'),
+      calls_with_outcome: total('calls_with_outcome'),
+      failed_call_ratio:
+        total('calls_with_outcome') === 0 ? null : total('failed_calls') / total('calls_with_outcome'),
       autonomy_ratio: ratio(total('tool_calls'), total('user_turns')),
       files: total('files'),
       commits: total('commits'),

@@ -1,7 +1,7 @@
 import type { StoredEvent } from './event.js';
 import { byteOrder, counted, distinct, groups, ratio } from './lists.js';
 import { levelOf, toolOf, trimmed } from './names.js';
-import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { type Organization, ofType, outcomesOf, sessionOf, toolCalls, userTurns } from './organization.js';
 
 /** By linear interpolation between closest ranks, each weighed by its nearness, as quantile_cont does; 0 of nothing. */
 function percentile(numbers: readonly number[], share: number): number {
@@ -13,16 +13,18 @@ function percentile(numbers: readonly number[], share: number): number {
   return weight === 0 ? below : below * (1 - weight) + above * weight;
 }
 
-function byTool(events: readonly StoredEvent[]) {
-  return counted(events.flatMap((event) => toolOf(event)?.key ?? []));
+/** The calls by a part of their names, most calls first. */
+function callsBy(events: readonly StoredEvent[], part: 'key' | 'server') {
+  const nameOf = (event: StoredEvent) => toolOf(event)?.[part] ?? [];
+  return counted(events.flatMap(nameOf)).map(({ name, count }) => ({
+    name,
+    count,
+    ...outcomesOf(events.filter((event) => nameOf(event) === name)),
+  }));
 }
 
 export function isMcpCall(event: StoredEvent): boolean {
   return (toolOf(event)?.server ?? null) !== null;
-}
-
-function byServer(events: readonly StoredEvent[]) {
-  return counted(events.flatMap((event) => toolOf(event)?.server ?? []));
 }
 
 function byName(events: readonly StoredEvent[], member: string) {
@@ -80,9 +82,18 @@ export function tools(organization: Organization) {
     return {
       date,
       tool_calls: calls,
-      by_tool: byTool(events).map(({ name, count }) => ({ tool: name, invocations: count })),
+      ...outcomesOf(toolCalls(events)),
+      by_tool: callsBy(events, 'key').map(({ name, count, ...outcomes }) => ({
+        tool: name,
+        invocations: count,
+        ...outcomes,
+      })),
       mcp_users_with_mcp: distinct(events.filter(isMcpCall).map(({ user_id }) => user_id)).length,
-      mcp_by_server: byServer(events).map(({ name, count }) => ({ server: name, invocations: count })),
+      mcp_by_server: callsBy(events, 'server').map(({ name, count, ...outcomes }) => ({
+        server: name,
+        invocations: count,
+        ...outcomes,
+      })),
       skills_invocations: skills.length,
       skills_by_name: byName(skills, 'skill_name'),
       slash_commands_invocations: commands.length,
@@ -112,6 +123,11 @@ export function toolsByAutonomyLevel(organization: Organization) {
 
 export function toolsByToolName(organization: Organization) {
   return organization.days.flatMap((date) =>
-    byTool(organization.on(date)).map(({ name, count }) => ({ date, group_key: name, tool_calls: count })),
+    callsBy(organization.on(date), 'key').map(({ name, count, ...outcomes }) => ({
+      date,
+      group_key: name,
+      tool_calls: count,
+      ...outcomes,
+    })),
   );
 }

@@ -1,7 +1,7 @@
 import { tierOf } from './credits.js';
 import type { StoredEvent } from './event.js';
 import { byteOrder, groups, ratio, sum } from './lists.js';
-import { type Organization, ofType, toolCalls, userTurns } from './organization.js';
+import { type Organization, ofType, outcomesOf, toolCalls, userTurns } from './organization.js';
 import { languagesOf, madeBy } from './productivity.js';
 import { creditsOf } from './tokens.js';
 import { isMcpCall } from './tools.js';
@@ -42,6 +42,7 @@ export function users(organization: Organization) {
         user_email: organization.emailOf(user_id),
         date,
         tool_calls: calls,
+        ...outcomesOf(toolCalls(events)),
         billable_tokens: creditsOf(ofType(events, 'model_usage'), organization),
         primary_model,
         primary_model_tier: primary_model === '' ? 'standard' : tierOf(primary_model, organization.rateCard),

@@ -3,7 +3,15 @@ import { isOnCard, tierOf } from './credits.js';
 import { isAnnounced, OF_ALL_TYPES, OF_ALL_VIEWS, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
-import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import {
+  agentOf,
+  type Organization,
+  ofType,
+  outcomesOf,
+  sessionOf,
+  toolCalls,
+  userTurns,
+} from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
 import { repoKey } from './repo-key.js';
@@ -219,7 +227,7 @@ function userTools(organization: Organization): Row[] {
       const tool = toolOf(event);
       return tool === null ? undefined : { tool_key: tool.key, server_key: tool.server ?? '' };
     },
-    (calls) => ({ tool_calls: calls.length }),
+    (calls) => ({ tool_calls: calls.length, ...outcomesOf(calls) }),
   );
 }
 
@@ -256,7 +264,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     ofType(events, type).map((event) => withMembers(event, OF_TYPE[type]));
   const calls = toolCalls(events).map((event) => ({
     ...withMembers(event, ['success', 'duration_ms']),
-    ...(isRefused(event, organization.stored) ? { success: false } : {}),
+    is_stopped: event.value('is_stopped') === true,
+    ...(isRefused(event, organization.stored) ? { success: false, is_stopped: true } : {}),
     tool_key: toolOf(event)?.key ?? null,
     server_key: toolOf(event)?.server ?? null,
     autonomy_level: levelOf(event.text('autonomy_mode')) ?? 'unknown',

@@ -1384,6 +1384,14 @@ export interface ToolsRow {
    * calls of tools
    */
   tool_calls: number;
+  /**
+   * failed tool calls: refused and interrupted ones haven't failed
+   */
+  failed_calls: number;
+  /**
+   * tool calls that are known to have succeeded or failed
+   */
+  calls_with_outcome: number;
   by_tool: {
     /**
      * the tool
@@ -1393,6 +1401,14 @@ export interface ToolsRow {
      * its calls
      */
     invocations: number;
+    /**
+     * those that failed: refused and interrupted ones haven't
+     */
+    failed_calls: number;
+    /**
+     * those that are known to have succeeded or failed
+     */
+    calls_with_outcome: number;
   }[];
   /**
    * users who called an MCP tool
@@ -1407,6 +1423,14 @@ export interface ToolsRow {
      * calls of its tools
      */
     invocations: number;
+    /**
+     * those that failed: refused and interrupted ones haven't
+     */
+    failed_calls: number;
+    /**
+     * those that are known to have succeeded or failed
+     */
+    calls_with_outcome: number;
   }[];
   /**
    * skills used
@@ -1517,6 +1541,14 @@ export interface ToolsByToolNameRow {
    * calls of the tool
    */
   tool_calls: number;
+  /**
+   * failed tool calls: refused and interrupted ones haven't failed
+   */
+  failed_calls: number;
+  /**
+   * tool calls that are known to have succeeded or failed
+   */
+  calls_with_outcome: number;
 }
 export interface ToolsByAutonomyLevelRow {
   /**
@@ -1668,6 +1700,14 @@ export interface UsersRow {
    */
   tool_calls: number;
   /**
+   * failed tool calls: refused and interrupted ones haven't failed
+   */
+  failed_calls: number;
+  /**
+   * tool calls that are known to have succeeded or failed
+   */
+  calls_with_outcome: number;
+  /**
    * standard credits, computed with the rate card
    */
   billable_tokens: number;
@@ -1761,6 +1801,14 @@ export interface UsersByAgentRow {
    * calls of tools
    */
   tool_calls: number;
+  /**
+   * failed tool calls: refused and interrupted ones haven't failed
+   */
+  failed_calls: number;
+  /**
+   * tool calls that are known to have succeeded or failed
+   */
+  calls_with_outcome: number;
   /**
    * standard credits, computed with the rate card
    */
@@ -2120,6 +2168,18 @@ export interface SummaryRow {
    */
   tool_calls: number;
   /**
+   * failed tool calls: refused and interrupted ones haven't failed
+   */
+  failed_calls: number;
+  /**
+   * tool calls that are known to have succeeded or failed
+   */
+  calls_with_outcome: number;
+  /**
+   * failed_calls by calls_with_outcome, if no outcome is known or null
+   */
+  failed_call_ratio: number | null;
+  /**
    * tool calls per user turn
    */
   autonomy_ratio: number;
@@ -2191,6 +2251,18 @@ export interface SummaryRow {
      * tool calls
      */
     tool_calls: number;
+    /**
+     * failed tool calls: refused and interrupted ones haven't failed
+     */
+    failed_calls: number;
+    /**
+     * tool calls that are known to have succeeded or failed
+     */
+    calls_with_outcome: number;
+    /**
+     * failed_calls by calls_with_outcome, if no outcome is known or null
+     */
+    failed_call_ratio: number | null;
     /**
      * tool calls per user turn
      */

@@ -52,6 +52,7 @@ read_line AS (
       "tool_name": "VARCHAR",
       "mcp_server": "VARCHAR",
       "success": "BOOLEAN",
+      "is_stopped": "BOOLEAN",
       "path": "VARCHAR",
       "operation": "VARCHAR",
       "lines_added": "DOUBLE",
@@ -77,7 +78,7 @@ typed_line AS (
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
       WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id', '$.requested_model', '$.speed', '$.service_tier', '$.region', '$.effort', '$.web_searches', '$.reported_cost_usd'])
       WHEN 'other_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.web_searches', '$.duration_ms'])
-      WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.duration_ms'])
+      WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.is_stopped', '$.duration_ms'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
       WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
       WHEN 'pull_request' THEN json_type(line, ['$.url'])
@@ -172,7 +173,8 @@ SELECT
         WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type tool_name'
         WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type mcp_server'
         WHEN own_types[3] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type success'
-        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
+        WHEN own_types[4] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type is_stopped'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
       END
     WHEN event.type = 'file_change' THEN
       CASE
@@ -255,6 +257,7 @@ SELECT
   CASE WHEN event.type IN ('tool_call') THEN event.tool_name END AS tool_name,
   CASE WHEN event.type IN ('tool_call') THEN event.mcp_server END AS mcp_server,
   CASE WHEN event.type IN ('tool_call') THEN event.success END AS success,
+  CASE WHEN event.type IN ('tool_call') THEN event.is_stopped END AS is_stopped,
   CASE WHEN event.type IN ('file_change') THEN event.path END AS path,
   CASE WHEN event.type IN ('file_change') THEN event.operation END AS operation,
   CASE WHEN event.type IN ('file_change') THEN clamped(event.lines_added) END AS lines_added,

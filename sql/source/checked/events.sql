@@ -46,6 +46,7 @@ SELECT
   tool_name,
   mcp_server,
   success,
+  is_stopped,
   path,
   operation,
   lines_added,

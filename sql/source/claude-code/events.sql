@@ -250,6 +250,7 @@ tool_result AS (
     part.tool_use_id AS tool_use_id,
     min(occurred_ms) AS result_ms,
     NOT bool_or(coalesce(part.is_error, false)) AS success,
+    bool_or(is_stopped) AS is_stopped,
     -- The line of a result can appear several times, but always with the same text.
     any_value(result) AS result
   FROM (
@@ -257,6 +258,7 @@ tool_result AS (
       line.source AS source,
       line.session_id AS session_id,
       occurred_ms,
+      is_stopped,
       CASE
         WHEN result IS NOT NULL
           THEN struct_pack(
@@ -290,6 +292,7 @@ tool AS MATERIALIZED (
     tool_use.part.input AS input,
     tool_result.result_ms AS result_ms,
     tool_result.success AS success,
+    CASE WHEN tool_result.is_stopped THEN true END AS is_stopped,
     tool_result.result AS result
   FROM (
     SELECT
@@ -755,6 +758,7 @@ event AS (
     'tool:' || id AS event_id,
     name AS tool_name,
     success,
+    is_stopped,
     result.duration_ms AS duration_ms
   FROM tool
   UNION ALL BY NAME

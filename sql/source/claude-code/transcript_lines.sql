@@ -51,6 +51,13 @@ SELECT
     WHEN type = 'cost-state'
       THEN {'start_ms': try_cast(startTime AS BIGINT), 'total_ms': try_cast(totalDuration AS BIGINT), 'usage': modelUsage}
   END AS cost_state,
+  -- Older versions only say it in the text of the error.
+  CASE
+    WHEN toolDenialKind IS NOT NULL OR toolUseResult.interrupted THEN true
+    WHEN type = 'user' AND contains(message.content, '"is_error":true')
+      THEN says_stopped(regexp_replace(substr(message.content, strpos(message.content, '"content":') + 10, 400), '^(\[\{"type":"text","text":)?"', ''))
+    ELSE false
+  END AS is_stopped,
   toolUseID AS tool_use_id,
   CASE WHEN subtype = 'stop_hook_summary' THEN hookInfos END AS stop_hooks,
   attachment,

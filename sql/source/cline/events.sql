@@ -106,7 +106,8 @@ tool AS MATERIALIZED (
     tool_use.*,
     result.result_ms AS result_ms,
     result.results AS results,
-    result.success AS success
+    result.success AS success,
+    result.is_stopped AS is_stopped
   FROM (
     SELECT
       line,
@@ -134,13 +135,15 @@ tool AS MATERIALIZED (
       bool_and(
         NOT coalesce(is_error, false)
         AND len(list_filter(results, lambda result: result.error IS NOT NULL OR NOT coalesce(result.success, true))) = 0
-      ) AS success
+      ) AS success,
+      CASE WHEN bool_or(says_stopped(text) OR len(list_filter(results, lambda result: says_stopped(result.error))) > 0) THEN true END AS is_stopped
     FROM (
       SELECT
         line.source AS source,
         occurred_ms,
         block.tool_use_id AS id,
         block.is_error AS is_error,
+        text_of_parts(block.content) AS text,
         from_json(
           CASE json_type(block.content)
             WHEN 'ARRAY' THEN block.content
@@ -288,7 +291,8 @@ event AS (
     'tool_call' AS type,
     'tool:' || id AS event_id,
     name AS tool_name,
-    success
+    success,
+    is_stopped
   FROM tool
   UNION ALL BY NAME
   SELECT

@@ -311,6 +311,7 @@ tool_end AS MATERIALIZED (
       END,
       exit_code
     ) AS success,
+    status = 'declined' AS is_declined,
     clamped(round(1000 * try_cast(duration->>'secs' AS DOUBLE) + try_cast(duration->>'nanos' AS DOUBLE) / 1e6)) AS duration_ms,
     command,
     output,
@@ -367,6 +368,7 @@ tool AS MATERIALIZED (
     coalesce(tool_start.name, tool_end.name) AS name,
     coalesce(tool_start.mcp_server, tool_end.mcp_server) AS mcp_server,
     coalesce(tool_end.success, codex_success(tool_output.output)) AS success,
+    CASE WHEN tool_end.is_declined OR coalesce(NOT codex_success(tool_output.output), false) AND says_stopped(tool_output.output) THEN true END AS is_stopped,
     -- The output of a command that goes on in the background has the time until then.
     CASE
       WHEN tool_end.success IS NOT NULL THEN tool_end.duration_ms
@@ -504,6 +506,7 @@ event AS (
     name AS tool_name,
     mcp_server,
     success,
+    is_stopped,
     duration_ms
   FROM tool
   UNION ALL BY NAME

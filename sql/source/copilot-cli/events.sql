@@ -316,6 +316,7 @@ completed AS (
     data.toolCallId AS id,
     min(occurred_ms) AS result_ms,
     bool_and(tool_success(data.success, data.shellExecution.exitCode)) AS success,
+    CASE WHEN bool_or(data.error.code IN ('denied', 'rejected')) THEN true END AS is_stopped,
     any_value(data.fileEdits) AS file_edits,
     any_value(data.result.content) AS output
   FROM session_line
@@ -334,6 +335,7 @@ tool AS MATERIALIZED (
     started.data.arguments.command AS command,
     completed.result_ms AS result_ms,
     completed.success AS success,
+    completed.is_stopped AS is_stopped,
     completed.file_edits AS file_edits,
     completed.output AS output
   FROM session_line AS started
@@ -388,6 +390,7 @@ event AS (
     name AS tool_name,
     mcp_server,
     success,
+    is_stopped,
     count_of(CAST(result_ms - occurred_ms AS DOUBLE)) AS duration_ms
   FROM tool
   UNION ALL BY NAME

@@ -56,6 +56,7 @@ tool_result AS (
       NOT coalesce(part.is_error, false),
       try_cast(regexp_extract(part.content, '^Error: Command failed \(exit code: (\d+)\)', 1) AS BIGINT)
     )) AS success,
+    CASE WHEN bool_or(coalesce(part.is_error, false) AND says_stopped(part.content)) THEN true END AS is_stopped,
     any_value(part.content) AS output
   FROM (
     SELECT
@@ -79,6 +80,7 @@ tool AS MATERIALIZED (
     tool_use.part.input AS input,
     tool_result.result_ms AS result_ms,
     tool_result.success AS success,
+    tool_result.is_stopped AS is_stopped,
     tool_result.output AS output
   FROM (
     SELECT
@@ -161,7 +163,8 @@ event AS (
     'tool_call' AS type,
     'tool:' || id AS event_id,
     name AS tool_name,
-    success
+    success,
+    is_stopped
   FROM tool
   UNION ALL BY NAME
   SELECT

@@ -72,7 +72,8 @@ tool AS (
     bool_and(tool_success(
       CASE WHEN call.status = 'success' THEN true WHEN call.status IN ('error', 'cancelled') THEN false END,
       CASE WHEN is_shell_tool(call.name) THEN printed_exit_code(output) END
-    )) AS success
+    )) AS success,
+    CASE WHEN bool_or(call.status = 'cancelled') THEN true END AS is_stopped
   FROM (
     SELECT
       * EXCLUDE (id),
@@ -134,7 +135,8 @@ event AS (
     id_with('tool:' || line.session_id, id) AS event_id,
     name AS tool_name,
     nullif(regexp_extract(display_name, ' \((.+) MCP Server\)$', 1), '') AS mcp_server,
-    success
+    success,
+    is_stopped
   FROM tool
   UNION ALL BY NAME
   SELECT

@@ -96,6 +96,7 @@ event AS (
     tool_name,
     -- Unknown of a call that is about to begin: whether it ended or was refused is seen by other events (refused_calls).
     CASE WHEN is_ended_call THEN is_success END AS success,
+    CASE WHEN is_ended_call AND (coalesce(is_interrupt, false) OR coalesce((tool_response).interrupted, false)) THEN true END AS is_stopped,
     coalesce(count_of((tool_response).durationMs), count_of((tool_response).totalDurationMs), count_of(duration_ms)) AS duration_ms
   FROM payload
   WHERE is_ended_call

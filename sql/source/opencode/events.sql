@@ -38,7 +38,8 @@ tool AS MATERIALIZED (
         WHEN part.state.status = 'completed' THEN part.tool <> 'invalid'
       END,
       part.state.metadata.exit
-    ) AS success
+    ) AS success,
+    CASE WHEN part.state.status = 'error' AND says_stopped(part.state.error) THEN true END AS is_stopped
   FROM (
     SELECT
       message,
@@ -126,6 +127,7 @@ event AS (
     'tool:' || id AS event_id,
     name AS tool_name,
     success,
+    is_stopped,
     count_of(CAST(state.time."end" - state.time.start AS DOUBLE)) AS duration_ms
   FROM tool
   UNION ALL BY NAME

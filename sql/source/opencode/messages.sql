@@ -40,6 +40,7 @@ FROM (
             "time": {"start": "BIGINT", "end": "BIGINT"},
             "input": {"filePath": "VARCHAR", "command": "VARCHAR", "name": "VARCHAR"},
             "output": "VARCHAR",
+            "error": "VARCHAR",
             "metadata": {
               "exit": "BIGINT", "exists": "BOOLEAN",
               "filediff": {"additions": "BIGINT", "deletions": "BIGINT"},

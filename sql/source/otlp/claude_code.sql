@@ -141,6 +141,7 @@ SELECT
       THEN coalesce(nullif(attributes['tool_parameters/mcp_server_name'], ''), CASE WHEN called = 'mcp_tool' THEN 'unknown' END)
   END AS mcp_server,
   CASE type WHEN 'tool_call' THEN is_success END AS success,
+  CASE WHEN type = 'tool_call' AND name = 'tool_decision' THEN true END AS is_stopped,
   CASE WHEN type = 'tool_call' THEN CASE name WHEN 'tool_result' THEN milliseconds_of(attributes['duration_ms']) WHEN 'tool' THEN count_of(took_ms) END END AS duration_ms,
   CASE type WHEN 'file_change' THEN (file).path END AS path,
   CASE type WHEN 'file_change' THEN (file).operation END AS operation,

@@ -25,6 +25,7 @@ event AS (
     name = 'tool_result'
       AND coalesce(attributes['success'], 'true') <> 'false'
       AND coalesce(codex_success(attributes['output/ending']), true) AS is_success,
+    name = 'tool_decision' OR says_stopped(attributes['output/ending']) AS is_stopped,
     unnest(CASE
       WHEN name = 'sse_event' THEN [CASE WHEN attributes['event.kind'] = 'response.completed' AND is_used(all_input, output, cached, written) THEN 'model_usage' END]
       WHEN name = 'user_prompt' THEN [CASE WHEN NOT is_title THEN 'user_message' END]
@@ -57,6 +58,7 @@ SELECT
   END AS tool_name,
   CASE type WHEN 'tool_call' THEN server END AS mcp_server,
   CASE type WHEN 'tool_call' THEN is_success END AS success,
+  CASE WHEN type = 'tool_call' AND is_stopped THEN true END AS is_stopped,
   CASE WHEN type = 'tool_call' AND name = 'tool_result' THEN milliseconds_of(attributes['duration_ms']) END AS duration_ms
 FROM event
 WHERE type IS NOT NULL

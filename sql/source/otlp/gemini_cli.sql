@@ -60,6 +60,7 @@ SELECT
   CASE type WHEN 'tool_call' THEN attributes['function_name'] END AS tool_name,
   CASE type WHEN 'tool_call' THEN nullif(attributes['mcp_server_name'], '') END AS mcp_server,
   CASE type WHEN 'tool_call' THEN is_success END AS success,
+  CASE WHEN type = 'tool_call' AND attributes['decision'] = 'reject' THEN true END AS is_stopped,
   CASE type WHEN 'tool_call' THEN milliseconds_of(attributes['duration_ms']) END AS duration_ms
 FROM event
 WHERE type IS NOT NULL

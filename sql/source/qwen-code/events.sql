@@ -145,7 +145,8 @@ tool AS MATERIALIZED (
     tool_result.output AS output,
     tool_result.lines_changed AS lines_changed,
     coalesce(tool_result.duration_ms, told_tool.duration_ms) AS duration_ms,
-    tool_result.success AS success
+    tool_result.success AS success,
+    tool_result.is_stopped AS is_stopped
   FROM (
     SELECT
       line,
@@ -177,7 +178,8 @@ tool AS MATERIALIZED (
       bool_and(tool_success(
         coalesce(result.status, 'success') NOT IN ('error', 'cancelled') AND part.functionResponse.response.error IS NULL,
         CASE WHEN is_shell_tool(part.functionResponse.name) THEN printed_exit_code(part.functionResponse.response.output) END
-      )) AS success
+      )) AS success,
+      CASE WHEN bool_or(result.status = 'cancelled') THEN true END AS is_stopped
     FROM (
       SELECT
         *,
@@ -259,6 +261,7 @@ event AS (
     'tool:' || id AS event_id,
     name AS tool_name,
     success,
+    is_stopped,
     duration_ms
   FROM tool
   UNION ALL BY NAME
