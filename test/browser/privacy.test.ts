@@ -84,7 +84,10 @@ describe.runIf(hasBrowser)('a protected organization', () => {
     await page.getByRole('textbox', { name: 'Auditors' }).fill('auditor, heidi');
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByText('2 auditors see people by name').waitFor();
-    await page.getByText('groups of at least 6').waitFor();
+    await page.getByText('shown in groups of at least 6').waitFor();
+    const history = page.getByRole('region', { name: 'History' });
+    await history.getByText('Protected, groups of at least 6, 2 auditors: auditor, heidi').waitFor();
+    expect(await history.getByRole('listitem').count()).toBe(2);
     await expectSound(page);
   });
 });

@@ -5,12 +5,12 @@ import { instantText } from '../format.js';
 import type { PageProps } from '../page-props.js';
 import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
-import { ScrolledTable } from '../scrolled-table.js';
 import { may } from '../session.js';
 import { Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
 
 type Found = Answers['getPrivacy'];
+type Changed = Answers['getPrivacyHistory']['changes'][number];
 
 const PATH = 'api/v0/organization/privacy';
 
@@ -19,19 +19,34 @@ export function Privacy({ session }: PageProps) {
   const asked = useFresh<Found>(PATH);
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const history = useFresh<Answers['getPrivacyHistory']>(
-    withQuery(`${PATH}/history`, { cursor: cursors.at(-1) }),
+    withQuery(`${PATH}/history`, { limit: 10, cursor: cursors.at(-1) }),
   );
   const [done, setDone] = useState('');
   const isOwner = may(session, 'change privacy');
   return (
     <div class="panels loose">
-      <section class="panel span-8" aria-labelledby="privacy-title">
-        <header>
-          <h2 id="privacy-title">Who sees people by name</h2>
-        </header>
-        <Done text={done} />
-        <Answered asked={asked}>{(found) => <InWords found={found} />}</Answered>
-      </section>
+      <div class="panel-stack span-8">
+        <section class="panel" aria-labelledby="privacy-title">
+          <header>
+            <h2 id="privacy-title">Who sees people by name</h2>
+          </header>
+          <Done text={done} />
+          <Answered asked={asked}>{(found) => <InWords found={found} />}</Answered>
+        </section>
+        <section class="panel" aria-labelledby="privacy-history-title">
+          <header>
+            <h2 id="privacy-history-title">History</h2>
+            <p class="note">newest first, UTC</p>
+          </header>
+          <Answered asked={history}>{({ changes }) => <History changes={changes} />}</Answered>
+          <Paging
+            cursors={cursors}
+            next={history.isLoading ? undefined : history.answer?.pagination.nextCursor}
+            turn={setCursors}
+            names={['Newer', 'Older']}
+          />
+        </section>
+      </div>
       {isOwner && asked.answer !== undefined && (
         <section class="panel span-4" aria-labelledby="change-title">
           <header>
@@ -49,19 +64,6 @@ export function Privacy({ session }: PageProps) {
           />
         </section>
       )}
-      <section class="panel span-8" aria-labelledby="privacy-history-title">
-        <header>
-          <h2 id="privacy-history-title">History</h2>
-          <p class="note">newest first, UTC</p>
-        </header>
-        <Answered asked={history}>{({ changes }) => <History changes={changes} />}</Answered>
-        <Paging
-          cursors={cursors}
-          next={history.isLoading ? undefined : history.answer?.pagination.nextCursor}
-          turn={setCursors}
-          names={['Newer', 'Older']}
-        />
-      </section>
     </div>
   );
 }
@@ -91,37 +93,44 @@ function InWords({ found: { mode, smallestGroup, auditors, auditorCount, seesNam
   );
 }
 
-function History({ changes }: { changes: Answers['getPrivacyHistory']['changes'] }) {
+function History({ changes }: { changes: readonly Changed[] }) {
   if (changes.length === 0)
     return <p class="note none">Nobody has changed it yet: organizations are open at first.</p>;
   return (
-    <ScrolledTable label="Changes" class="things" columns={COLUMNS}>
-      {changes.map(
-        ({ revision, mode, smallestGroup, auditors, auditorCount, changedBy, fingerprint, changedAt }) => (
-          <tr key={revision}>
-            <th scope="row">{instantText(changedAt)}</th>
-            <td>{mode}</td>
-            <td class="number">{smallestGroup}</td>
-            <td>
-              <bdi>{auditors === null || auditors.length === 0 ? auditorCount : auditors.join(', ')}</bdi>
-            </td>
-            <td>
-              {changedBy === null ? <span class="note">owners see who</span> : <bdi>{changedBy}</bdi>}
-              {changedBy !== null && (
-                <span class="note">
-                  {' '}
-                  {fingerprint === null ? 'on the service’s machine' : <>with the key {fingerprint}</>}
-                </span>
-              )}
-            </td>
-          </tr>
-        ),
-      )}
-    </ScrolledTable>
+    <ol class="history">
+      {changes.map((change) => (
+        <li key={change.revision}>
+          <div>
+            <bdi>{settingsOf(change)}</bdi>
+            <p class="note">
+              {instantText(change.changedAt)}
+              <AuthorOf change={change} />
+            </p>
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }
 
-const COLUMNS = ['When', 'Mode', 'Smallest group', 'Auditors', 'By'];
+/** What counted after a change, in words. */
+function settingsOf({ mode, smallestGroup, auditors, auditorCount }: Changed): string {
+  const people = auditorCount === 1 ? '1 auditor' : `${auditorCount || 'no'} auditors`;
+  const named = auditors === null || auditors.length === 0 ? people : `${people}: ${auditors.join(', ')}`;
+  return mode === 'open' ? 'Open' : `Protected, groups of at least ${smallestGroup}, ${named}`;
+}
+
+/** Who made a change, and with what; only owners are told. */
+function AuthorOf({ change: { changedBy, fingerprint } }: { change: Changed }) {
+  if (changedBy === null) return null;
+  return (
+    <>
+      {' '}
+      by <bdi>{changedBy}</bdi>{' '}
+      {fingerprint === null ? 'on the service’s machine' : `with the key ${fingerprint}`}
+    </>
+  );
+}
 
 function Change({ found, changed }: { found: Found; changed: () => void }) {
   const send = async ({ mode, smallestGroup, auditors = '' }: Texts) => {
