@@ -416,16 +416,63 @@ describe('a member', () => {
   test('sees the own numbers, of every day', async () => {
     const [row] = await rowsOf(`${SUMMARY}?${JUNE}`, 'secret-compilers-0');
     expect(row).toMatchObject({ active_users: 1, active_days: 5 });
-    // Fifteen others, of whom one is not active as often.
     const place = await rowsOf(`/api/v1/analytics/me/place?${JUNE}`, 'secret-compilers-0');
     const of = (wanted: string) => place.find(({ measure }: { measure: string }) => measure === wanted);
-    expect(of('active_days')).toMatchObject({ own: 5, median: 5, p10: 4, p90: 5, people: 16 });
+    // Of the fifteen others seven have five days, one seven, one five and six four.
+    expect(of('active_days')).toMatchObject({ own: 5, below: 6 / 15, p10: 4, p90: 5.4, people: 16 });
     expect(JSON.stringify(place)).not.toMatch(SECRET);
     expect(
       await rowsOf('/api/v1/analytics/me/place?startDate=2026-06-06&endDate=2026-06-06', 'secret-linkers-0'),
     ).toEqual([]);
     expect((await rowsOf(`/api/v1/analytics/me?${JUNE}`, 'secret-compilers-0')).length).toBeGreaterThan(0);
   });
+});
+
+test('no number of a place is that of one colleague', async () => {
+  const orgId = 'placed';
+  const DAY = '2026-06-10';
+  const users = Array.from({ length: 11 }, (_, place) => `u${place}`);
+  // The calls of each are another power of two, so that a sum tells whose they are.
+  const calls = (user_id: string, count: number) =>
+    Array.from({ length: count }, (_, call) =>
+      event(`${user_id} ${call}`, {
+        ...{ type: 'tool_call', timestamp: `${DAY}T10:00:00Z`, user_id, session_id: user_id },
+        ...{ agent: 'codex', tool_name: 'Edit' },
+      }),
+    );
+  await world.send(
+    users.flatMap((user, place) => calls(user, 2 ** place)),
+    { orgId },
+  );
+  await world.build();
+  for (const userId of ['u0', 'u4', 'u10'])
+    keys.set(userId, (await createKey(world.store, { orgId, role: 'member', userId }, world.now)).key);
+  const PLACE = `/api/v1/analytics/me/place?startDate=${DAY}&endDate=${DAY}`;
+  const placeOf = async (user: string) =>
+    (await rowsOf(PLACE, user)).find(({ measure }: { measure: string }) => measure === 'tool_calls');
+  const peopleIn = (mean: number) => (mean * 5).toString(2).replaceAll('0', '').length;
+  for (const user of ['u0', 'u4', 'u10']) {
+    const { own, below, p10, median, p90 } = await placeOf(user);
+    expect([own, below]).toEqual([2 ** Number(user.slice(1)), Number(user.slice(1)) / 10]);
+    for (const mean of [p10, median, p90]) {
+      expect(Number.isInteger(mean * 5) && peopleIn(mean) === 5, `${user}: ${mean}`).toBe(true);
+      // The own number is in none, or it could be taken out.
+      expect((mean * 5) & own).toBe(0);
+    }
+  }
+  // Nine others are too few, and so are ten where groups have at least six.
+  const protect = (smallestGroup: number) =>
+    changePrivacy(
+      world.store,
+      orgId,
+      () => ({ mode: 'protected', smallestGroup, auditors: [] }),
+      'root',
+      world.now,
+    );
+  await protect(2);
+  expect(await placeOf('u0')).toBeDefined();
+  await protect(6);
+  expect(await rowsOf(PLACE, 'u0')).toEqual([]);
 });
 
 test('the privacy itself is told to all, and its auditors to owners', async () => {

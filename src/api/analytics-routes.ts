@@ -218,12 +218,14 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
         response: { 200: PlaceAnswer },
       },
     },
-    async ({ caller: { orgId, userId }, query: { startDate, endDate } }) => {
+    async ({ caller: { orgId, userId }, protection, query: { startDate, endDate } }) => {
       requireClosed({ startDate, endDate }, clock());
       const own = ownUser(userId);
       const range = { from: laterDay(startDate, config.historyStart), to: endDate };
       const terms = await costTermsOf(store, orgId);
-      const rows = await store.snapshot((select) => placeOf(select, { orgId, ...range, terms }, own));
+      const rows = await store.snapshot((select) =>
+        placeOf(select, { orgId, ...range, terms }, own, protection?.floor),
+      );
       return {
         data: rows as z.infer<typeof PlaceAnswer>['data'],
         meta: { org_id: orgId, start_date: startDate, end_date: endDate },

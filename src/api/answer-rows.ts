@@ -8,6 +8,7 @@ import { repoKeyOf } from '../store/repo-key.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import { type ClosedNames, closedNamesOf } from '../store/state/closed-names.js';
+import { SMALLEST_GROUP } from '../store/state/privacy-revisions.js';
 import type { ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
@@ -226,14 +227,19 @@ function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportReq
   return { text, parameters: { ...range, currency, ...parametersOf(asked) } };
 }
 
-/** Of fewer people nobody is told the place. */
-const PEOPLE_AT_LEAST = 10;
-
-/** Where a person's numbers of a range stand among those of all: rows of sql/report/place.sql. */
-export function placeOf(select: Store['select'], request: ReportRequest, reader: string): Promise<Row[]> {
+/**
+ * Where a person's numbers of a range stand among those of the others: rows of sql/report/place.sql. Each number that isn't the person's own is the
+ * mean of as many people as a group has at least.
+ */
+export function placeOf(
+  select: Store['select'],
+  request: ReportRequest,
+  reader: string,
+  floor: number = SMALLEST_GROUP.usual,
+): Promise<Row[]> {
   const { text, parameters } = totalsSql('summary', { ...request, groupBy: 'user', totals: {} });
   const sql = withSources(readSql('report/place.sql'), { summary_row: text });
-  return select(sql, { ...parameters, reader, people_at_least: PEOPLE_AT_LEAST });
+  return select(sql, { ...parameters, reader, people_together: Math.max(floor, SMALLEST_GROUP.usual) });
 }
 
 function textsOf(files: Readonly<Record<string, string>>): Record<string, string> {

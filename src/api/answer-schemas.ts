@@ -70,13 +70,13 @@ export const PlaceAnswer = z.object({
         measure: z.string().meta({ description: 'the member of the summary', examples: ['sessions'] }),
         own: number('your number', 14),
         below: number('share of the others whose number is lower', 0.75),
-        p10: number('10th percentile of all', 2),
-        median: number('median of all', 9),
-        p90: number('90th percentile of all', 31),
+        p10: number('10th percentile of the others: the mean of the 5 numbers around it', 2),
+        median: number('median of the others, in the same way', 9),
+        p90: number('90th percentile of the others, in the same way', 31),
         people: z.int().meta({ description: 'people who were active in the range', examples: [24] }),
       }),
     )
-    .meta({ description: 'empty if fewer than 10 people were active in the range, or you were not' }),
+    .meta({ description: 'empty if fewer than 10 others were active in the range, or you were not' }),
   meta: z.object(Range),
 });
 

@@ -333,7 +333,7 @@ export interface Answers {
   };
   getAnalyticsMePlace: {
     /**
-     * empty if fewer than 10 people were active in the range, or you were not
+     * empty if fewer than 10 others were active in the range, or you were not
      */
     data: {
       /**
@@ -349,15 +349,15 @@ export interface Answers {
        */
       below: number;
       /**
-       * 10th percentile of all
+       * 10th percentile of the others: the mean of the 5 numbers around it
        */
       p10: number;
       /**
-       * median of all
+       * median of the others, in the same way
        */
       median: number;
       /**
-       * 90th percentile of all
+       * 90th percentile of the others, in the same way
        */
       p90: number;
       /**

@@ -26,7 +26,7 @@ export function OwnPlace({ address, last }: RangeProps) {
     <Panel
       name="own-place"
       title="Your place"
-      note={first === undefined ? undefined : `among ${first.people} people, of whom nobody is named`}
+      note={first === undefined ? undefined : `among ${first.people} people`}
       asked={asked}
       isTable
       table={
@@ -48,7 +48,7 @@ export function OwnPlace({ address, last }: RangeProps) {
       <BarList
         columns={['Number', 'You', 'Median', 'Higher than']}
         isKnown={asked.answer !== undefined}
-        none="Fewer than 10 people were active in this range, so nobody is told a place."
+        none="Too few others were active in this range to tell a place without giving one of them away."
         rows={Object.entries(MEASURES).flatMap(([measure, [name, unit]]) => {
           const row = rows.find((one) => one.measure === measure);
           return row === undefined
