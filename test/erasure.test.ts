@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
@@ -490,6 +490,52 @@ describe('an erased person', () => {
     expect(await read(CLAUDE_CODE, 'grace', 'of grace')).toMatchObject({ files: 0, unchanged: 2 });
     const [arrived] = await store.select('SELECT sum(accepted) AS accepted FROM arrivals');
     expect(Number(arrived?.accepted)).toBe(5);
+  });
+
+  test('takes along copies that Daybook made and nothing else, which the preview names', async () => {
+    const { config, erase } = await small();
+    const own = [
+      'replaced-20260601T000000Z',
+      'replaced-20260601T000000Z-2',
+      'daybook.duckdb.wal.damaged-20260601T000000Z',
+      'backups/daybook-0068-20260601T000000Z.duckdb',
+    ];
+    const kept = [
+      'replaced-notes',
+      'backups/mine.tar',
+      'backups/daybook-old.duckdb',
+      'daybook.duckdb.wal.damaged-x',
+    ];
+    mkdirSync(join(config.data, 'backups'));
+    for (const name of [...own, ...kept]) writeFileSync(join(config.data, name), 'x');
+    const paths = own.map((name) => join(config.data, name)).sort();
+    const trial = await erase({ isTrial: true });
+    expect([...trial.deleted].sort()).toEqual(paths);
+    expect(trial.counts).toContainEqual(expect.objectContaining({ what: 'database copies', count: 4 }));
+    expect((await erase()).deleted).toEqual(trial.deleted);
+    expect(own.filter((name) => existsSync(join(config.data, name)))).toEqual([]);
+    expect(kept.filter((name) => existsSync(join(config.data, name)))).toEqual(kept);
+  });
+
+  test('is found by an address that only events have, unless several users have it', async () => {
+    const { world, store, erase } = await small();
+    const said = (id: string, user_id: string, user_email: string) => event(id, { user_id, user_email });
+    await world.send(
+      [
+        said('1', 'u-1', 'jane@acme.example'),
+        said('2', 'ann', 'team@acme.example'),
+        said('3', 'bob', 'team@acme.example'),
+      ],
+      { orgId: ORG },
+    );
+    await expect(erase({ user: 'team@acme.example' })).rejects.toThrow(
+      '2 users of acme have this address: ann, bob. Erase each of them by the user id.',
+    );
+    expect(await erase({ user: 'jane@acme.example' })).toMatchObject({ names: 2 });
+    const left = await store.select(
+      "SELECT user_id, user_email FROM events WHERE user_id = 'u-1' OR user_email = 'jane@acme.example'",
+    );
+    expect(left).toEqual([]);
   });
 
   test('is not named by whoever asks about the person afterwards', async () => {

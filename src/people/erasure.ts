@@ -44,12 +44,15 @@ export interface Erasure {
   /** How many names were found: user ids, aliases and addresses. */
   readonly names: number;
   readonly counts: readonly ErasureCount[];
+  /** The paths of Daybook's own files and folders that are deleted. */
+  readonly deleted: readonly string[];
   /** When it began: Unix milliseconds. Backups from before still have the person. */
   readonly begunAt: number;
 }
 
-/** Copies of a database in the data folder, which nothing reads: of upgrades, restores and damaged logs. */
-const COPY = /^(backups|replaced-.*|daybook\.duckdb\.wal\.damaged-.*)$/;
+/** Copies of a database in the data folder, which nothing reads: of restores and damaged logs, and in the folder `backups` of upgrades. */
+const COPY = /^(?:replaced|daybook\.duckdb\.wal\.damaged)-\d{8}T\d{6}Z(?:-\d+)?$/;
+const UPGRADE_COPY = /^daybook-\d{4}-\d{8}T\d{6}Z\.duckdb(?:\.unfinished)?$/;
 
 /**
  * Gives a person's place to a random pseudonym everywhere, and removes all other copies of the person's rows from the data folder. Finds out
@@ -59,9 +62,9 @@ export async function erasePerson(
   context: ErasureContext,
   { orgId, user, author, isTrial }: { orgId: string; user: string; author: string; isTrial: boolean },
 ): Promise<Erasure> {
-  const { store, clock, settle } = context;
+  const { store, data, clock, settle } = context;
   if (!isTrial) await finishErasures(context, author);
-  await settle();
+  const setAside = await settle();
   return inTurn(store, async () => {
     const person = await findPerson(store, orgId, user);
     if (person === undefined) {
@@ -78,10 +81,11 @@ export async function erasePerson(
     const begunAt = clock();
     const counts = await countsOf(context, person);
     const names = person.names.length;
-    if (isTrial) return { pseudonym: null, names, counts, begunAt };
+    const deleted = filesOf(person, setAside, data);
+    if (isTrial) return { pseudonym: null, names, counts, deleted, begunAt };
     await begin(store, person, begunAt);
     await finish(context, person, author);
-    return { pseudonym: pseudonymOf(person), names, counts, begunAt };
+    return { pseudonym: pseudonymOf(person), names, counts, deleted, begunAt };
   });
 }
 
@@ -137,8 +141,7 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   await store.rewrite(erasureOf(person, author, clock()));
   forgetNames(store);
   await lake.forget(person.orgId);
-  for (const path of [...namedFiles(person, setAside), ...copiesIn(data)])
-    await rm(path, { recursive: true, force: true });
+  for (const path of filesOf(person, setAside, data)) await rm(path, { recursive: true, force: true });
   const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
   await store.renewFile({
     erasures: `SELECT * REPLACE (
@@ -165,9 +168,21 @@ function namedFiles(person: ErasedPerson, setAside: readonly { readonly path: st
 }
 
 function copiesIn(data: string): string[] {
-  return readdirSync(data)
-    .filter((name) => COPY.test(name))
-    .map((name) => join(data, name));
+  const backups = join(data, 'backups');
+  const within = (folder: string, copy: RegExp) =>
+    readdirSync(folder)
+      .filter((name) => copy.test(name))
+      .map((name) => join(folder, name));
+  return [...within(data, COPY), ...(existsSync(backups) ? within(backups, UPGRADE_COPY) : [])];
+}
+
+/** The files and folders that an erasure deletes: those of the inbox that name the person, and copies of the database. */
+function filesOf(
+  person: ErasedPerson,
+  setAside: readonly { readonly path: string }[],
+  data: string,
+): string[] {
+  return [...namedFiles(person, setAside), ...copiesIn(data)];
 }
 
 async function countsOf({ store, data }: ErasureContext, person: ErasedPerson): Promise<ErasureCount[]> {
@@ -184,7 +199,6 @@ async function countsOf({ store, data }: ErasureContext, person: ErasedPerson): 
   const files = existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'))
     : [];
-  const copies = copiesIn(data).flatMap((path) => (path.endsWith('backups') ? readdirSync(path) : [path]));
   return [
     { what: 'events', count: await of('events'), outcome: 'get the pseudonym' },
     {
@@ -232,6 +246,6 @@ async function countsOf({ store, data }: ErasureContext, person: ErasedPerson): 
       outcome: 'lose their text',
     },
     { what: 'lake files', count: files.length, outcome: 'are written anew, without earlier versions' },
-    { what: 'database copies', count: copies.length, outcome: 'in the data folder are deleted' },
+    { what: 'database copies', count: copiesIn(data).length, outcome: 'in the data folder are deleted' },
   ];
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { UsageError } from '../../exit.js';
 import { quote } from '../sql-text.js';
 import type { Store } from '../store.js';
-import { hasName, peopleOf } from './person.js';
+import { hasName, peopleOf, usersOf } from './person.js';
 
 /** Names that are shorter are looked for only where a whole value is a name. */
 const SHORTEST = 3;
@@ -42,7 +43,7 @@ export async function findPerson(
   const org = { org_id: orgId };
   const { people } = await peopleOf(store, orgId);
   const person = people.find((one) => hasName(one, named));
-  const userId = person?.userId ?? named;
+  const userId = person?.userId ?? (await userWithAddress(store, orgId, named)) ?? named;
   const known = new Set([userId, ...(person?.aliases ?? []), ...(person?.emails ?? [])]);
   const texts = async (sql: string, of: ReadonlySet<string> = known) =>
     (await store.select(sql, { ...org, names: [...of] })).flatMap((row) => Object.values(row).map(String));
@@ -90,6 +91,7 @@ export async function findPerson(
     `SELECT
       (SELECT count(*) FROM people WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM events WHERE org_id = $org_id AND user_id IN $names)
+      + (SELECT count(*) FROM events WHERE org_id = $org_id AND user_email IN $names)
       + (SELECT count(*) FROM coverage WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM keys WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM user_emails WHERE org_id = $org_id AND user_id IN $names)
@@ -106,6 +108,27 @@ export async function findPerson(
   }));
   // A first name alone says too little.
   return { orgId, names, words: wordsOf([...known, ...said.filter((text) => /[@\s]/.test(text))]) };
+}
+
+/** The user of an address that is nobody's user id or alias. Throws a UsageError if several users have it. */
+async function userWithAddress(store: Store, orgId: string, address: string): Promise<string | undefined> {
+  const rows = await store.select(
+    `SELECT DISTINCT user_id FROM (
+      SELECT user_id FROM events WHERE org_id = $org_id AND (user_email = $address OR user_id = $address)
+      UNION ALL SELECT user_id FROM user_emails WHERE org_id = $org_id AND user_email = $address
+      UNION ALL SELECT user_id FROM keys WHERE org_id = $org_id AND (user_email = $address OR user_id = $address)
+    ) AS said WHERE user_id IS NOT NULL AND user_id <> 'unknown'`,
+    { org_id: orgId, address },
+  );
+  const users = await usersOf(
+    store,
+    orgId,
+    rows.map(({ user_id }) => String(user_id)),
+  );
+  if (users.length < 2 || users.includes(address)) return users.includes(address) ? address : users[0];
+  throw new UsageError(
+    `${users.length} users of ${orgId} have this address: ${users.join(', ')}. Erase each of them by the user id.`,
+  );
 }
 
 /** All texts in a JSON value. */
