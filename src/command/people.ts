@@ -5,7 +5,7 @@ import { readForeign } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { count, table } from '../terminal/terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 /** The largest file of people. */
 const FILE_BYTES = 64 << 20;
@@ -79,13 +79,15 @@ async function erase(
     ...{ orgId: org, erased, user: userInfo().username, isTrial: !apply },
   });
   if (json === true) return print(JSON.stringify({ ...erasure, applied: apply }));
-  const { pseudonym, names, counts, begunAt } = erasure;
+  const { pseudonym, names, counts, deleted, begunAt } = erasure;
   print(
     apply
       ? `${pseudonym} takes the person's place in ${org}, under ${count(names, 'name')}:`
       : `A pseudonym would take the person's place in ${org}, under ${count(names, 'name')}:`,
   );
   print(table(counts.filter((one) => one.count > 0).map((one) => ({ ...one }))));
+  if (deleted.length > 0)
+    print([apply ? 'These files were deleted:' : 'These files would be deleted:', ...deleted].join('\n'));
   print(
     apply
       ? [
@@ -126,9 +128,14 @@ async function importFile(
   { org, apply = false, replace = false, json }: ImportOptions,
   { settings, clock }: Invocation,
 ): Promise<void> {
-  const { peopleLines } = await import('../people/people-file.js');
+  const { peopleFile, peopleText } = await import('../people/people-file.js');
+  const { lines, ignored } = peopleFile(peopleText(bytesOf(file), file), file);
+  if (ignored.length > 0)
+    note(
+      `${file} has columns that people don't have, of which nothing is stored: ${ignored.map((name) => name.slice(0, 100)).join(', ')}.`,
+    );
   const { changes, days } = await call(settings(), clock, 'importPeople', {
-    ...{ orgId: org, lines: peopleLines(textOf(file), file), user: userInfo().username },
+    ...{ orgId: org, lines, user: userInfo().username },
     ...{ replaces: replace, isTrial: !apply },
   });
   if (json === true) return print(JSON.stringify({ changes, days, applied: apply }));
@@ -143,14 +150,14 @@ async function importFile(
   );
 }
 
-function textOf(file: string): string {
-  let text: string | undefined;
+function bytesOf(file: string): Uint8Array {
+  let bytes: Uint8Array | undefined;
   try {
-    text = readForeign(file, { limitBytes: FILE_BYTES })?.toString();
+    bytes = readForeign(file, { limitBytes: FILE_BYTES });
   } catch {}
-  if (text === undefined)
+  if (bytes === undefined)
     throw new UsageError(`${file} can't be read: name a readable CSV file of at most 64 MiB.`);
-  return text;
+  return bytes;
 }
 
 async function propose({ org, json }: ReadOptions, { settings, clock }: Invocation): Promise<void> {

@@ -45,14 +45,9 @@ const OTHER_NAMES: Readonly<Record<string, Column>> = {
 /** The longest field: characters. */
 const FIELD_CHARACTERS = 10_000;
 
-function columnOf(header: string, path: string): Column | undefined {
+function columnOf(header: string): Column | undefined {
   const plain = header.trim().toLowerCase();
-  const found = COLUMNS.find((column) => column === plain) ?? OTHER_NAMES[plain.replaceAll(/[\s_-]/g, '')];
-  if (found === undefined && plain !== '')
-    throw new UsageError(
-      `${path} has a column ${header.slice(0, 100)}, which people don't have: leave it out, or name it one of ${COLUMNS.join(', ')}.`,
-    );
-  return found;
+  return COLUMNS.find((column) => column === plain) ?? OTHER_NAMES[plain.replaceAll(/[\s_-]/g, '')];
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
@@ -65,8 +60,31 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   '': false,
 };
 
-/** The lines of a file of people: CSV with commas, semicolons or tabs, whose first line names the columns. Throws a UsageError that names the line. */
+/** The text of a file of people. Throws a UsageError for one that isn't UTF-8, since its names would be stored wrong. */
+export function peopleText(bytes: Uint8Array, path: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // Of UTF-16 without a mark, every other byte is 0.
+    if (!text.includes('\0')) return text;
+  } catch {}
+  throw new UsageError(
+    `${path} is not text in UTF-8: save it again, in Excel as "CSV UTF-8", elsewhere with the encoding UTF-8.`,
+  );
+}
+
+/** A file of people: its lines, and the columns that people don't have, of which nothing is read. */
+export interface PeopleFile {
+  readonly lines: PeopleLine[];
+  readonly ignored: string[];
+}
+
+/** The lines of a file of people. */
 export function peopleLines(text: string, path: string): PeopleLine[] {
+  return peopleFile(text, path).lines;
+}
+
+/** Reads a file of people: CSV with commas, semicolons or tabs, whose first line names the columns. Throws a UsageError that names the line. */
+export function peopleFile(text: string, path: string): PeopleFile {
   let records: { record: string[]; info: { lines: number } }[];
   try {
     records = parse(text, {
@@ -88,14 +106,19 @@ export function peopleLines(text: string, path: string): PeopleLine[] {
     throw new UsageError(
       `${path} is empty: its first line must name the columns, such as user_id,name,email,team.`,
     );
-  const columns = head.record.map((header) => columnOf(header, path));
+  const columns = head.record.map(columnOf);
   const twice = columns.find((column, place) => column !== undefined && columns.indexOf(column) !== place);
   if (twice !== undefined) throw new UsageError(`${path} has two columns for ${twice}: remove one.`);
   if (!columns.includes('user_id'))
-    throw new UsageError(`The first line of ${path} must name the column user_id.`);
+    throw new UsageError(
+      `The first line of ${path} must name the column user_id: people have the columns ${COLUMNS.join(', ')}.`,
+    );
   if (rows.length > LINES_AT_MOST)
     throw new UsageError(`${path} can have ${LINES_AT_MOST} lines, not ${rows.length}: import it in parts.`);
-  return rows.map(({ record, info }) => lineOf(columns, record, info.lines, path));
+  return {
+    lines: rows.map(({ record, info }) => lineOf(columns, record, info.lines, path)),
+    ignored: head.record.filter((header, place) => header !== '' && columns[place] === undefined),
+  };
 }
 
 function lineOf(
