@@ -52,6 +52,7 @@ const FAULTS = [
 const ON_EVERY_STORE = [
   'test/api-keys.test.ts',
   'test/audit.test.ts',
+  'test/changes.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
   'test/cost-terms.test.ts',

@@ -62,7 +62,8 @@ function rowsOf(table: Table): unknown[] {
   return table.toArray().map((row) => {
     const members = plain(row) as Record<string, unknown>;
     const instant = (at: unknown) => new Date(Number(at)).toISOString();
-    if (members.date !== null) members.date = instant(members.date).slice(0, 10);
+    for (const name of ['date', 'data_begins'])
+      if (members[name] != null) members[name] = instant(members[name]).slice(0, 10);
     for (const name of ['built_at', 'first_built_at'])
       if (name in members) members[name] = instant(members[name]);
     for (const one of (members.restatements ?? []) as Record<string, unknown>[])

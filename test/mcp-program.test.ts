@@ -50,6 +50,7 @@ async function expectTools(agent: Agent): Promise<void> {
     'report',
     'coverage',
     'summary',
+    'changes',
     'costs',
     'sql',
     'tables',

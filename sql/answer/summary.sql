@@ -25,7 +25,7 @@ SELECT
   CAST(pull_requests AS BIGINT) AS pull_requests,  -- pull requests created by agents, e.g. 2
   CAST(active_users AS BIGINT) AS active_users,  -- users with an event, e.g. 12
   CAST(active_days AS BIGINT) AS active_days,  -- days with an event, e.g. 5
-  CASE WHEN previous_days > 0 THEN {
+  CASE WHEN is_compared = 1 THEN {
     'cost_usd': CAST(previous_cost_usd AS DOUBLE),
     'contracted_cost': CAST(previous_contracted_cost AS DOUBLE),
     'unpriced_tokens': CAST(previous_unpriced_tokens AS BIGINT),
@@ -46,7 +46,8 @@ SELECT
     'pull_requests': CAST(previous_pull_requests AS BIGINT),
     'active_users': CAST(previous_active_users AS BIGINT),
     'active_days': CAST(previous_active_days AS BIGINT)
-  } END AS previous,  -- the same members of the days before, for compare=previous; if none of those days is built, or null, e.g. null
+  } END AS previous,  -- the same members of the days before, for compare; if a day of them isn't built, or data begins later, or null, e.g. null
+  CAST(data_begins AS DATE) AS data_begins,  -- the first day with data of the row's team or cost centre, or of all people, if the days before begin sooner or null, e.g. 2026-05-19
   next_cursor
 FROM report_summary
 ORDER BY place

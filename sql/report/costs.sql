@@ -4,91 +4,14 @@
 -- Filters and groups are those of the summary: users, agents, clients, repositories, teams and cost centres choose events. A model
 -- chooses its own tokens; a tool and an MCP server choose the sessions in which they are called on that day.
 --
--- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql. cost_terms has what a dollar of
--- the list price costs the organization on some days, in its currency.
+-- priced_usage is priced_usage.sql. Its usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql.
+-- cost_terms has what a dollar of the list price costs the organization on some days, in its currency.
 -- For a request that may tell no few people apart, usage is shown_usage.sql and shown_person is shown_person.sql: as in the summary by day.
 -- Grain: (day, group_key, unpriced_model). It returns the page behind the cursor ($after_...).
 WITH
-model_day AS MATERIALIZED (
-  SELECT
-    day,
-    group_key,
-    model_id,
-    speed,
-    service_tier,
-    region,
-    prompt_class,
-    is_reported,
-    is_unsplit,
-    sum(calls) AS calls,
-    sum(input_tokens) AS input_tokens,
-    sum(output_tokens) AS output_tokens,
-    sum(cache_read_tokens) AS cache_read_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens,
-    sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
-    sum(web_searches) AS web_searches,
-    sum(reported_cost_usd) AS reported_cost_usd,
-    sum(billable_tokens) AS billable_tokens
-  FROM usage
-  GROUP BY
-    day,
-    group_key,
-    model_id,
-    speed,
-    service_tier,
-    region,
-    prompt_class,
-    is_reported,
-    is_unsplit
-),
-way_cost AS (
-  SELECT
-    model_day.day AS day,
-    model_day.group_key AS group_key,
-    model_day.model_id AS model_id,
-    model_day.calls AS calls,
-    model_day.input_tokens AS input_tokens,
-    model_day.output_tokens AS output_tokens,
-    model_day.cache_read_tokens AS cache_read_tokens,
-    model_day.cache_write_tokens AS cache_write_tokens,
-    model_day.cache_write_1h_tokens AS cache_write_1h_tokens,
-    model_day.billable_tokens AS billable_tokens,
-    model_day.reported_cost_usd AS reported_cost_usd,
-    model_day.is_reported AS is_reported,
-    -- No price at all is known, but what the calls are said to have cost.
-    is_by_report(
-      model_day.is_reported,
-      token_price.input_usd,
-      token_price.output_usd,
-      token_price.cache_read_usd,
-      token_price.cache_write_usd,
-      token_price.cache_write_1h_usd
-    ) AS is_by_report,
-    coalesce(token_price.web_search_usd, 0) * CAST(model_day.web_searches AS DECIMAL(38, 0)) AS web_search_usd,
-    coalesce(token_price.input_usd, 0) * CAST(model_day.input_tokens AS DECIMAL(38, 0)) AS input_usd,
-    coalesce(token_price.output_usd, 0) * CAST(model_day.output_tokens AS DECIMAL(38, 0)) AS output_usd,
-    coalesce(token_price.cache_read_usd, 0) * CAST(model_day.cache_read_tokens AS DECIMAL(38, 0)) AS cache_read_usd,
-    coalesce(token_price.cache_write_usd, 0) * CAST(model_day.cache_write_tokens - model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_usd,
-    coalesce(token_price.cache_write_1h_usd, 0) * CAST(model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_1h_usd,
-    unpriced(token_price.input_usd, model_day.input_tokens)
-      + unpriced(token_price.output_usd, model_day.output_tokens)
-      + unpriced(token_price.cache_read_usd, model_day.cache_read_tokens)
-      + unpriced(token_price.cache_write_usd, model_day.cache_write_tokens - model_day.cache_write_1h_tokens)
-      + unpriced(token_price.cache_write_1h_usd, model_day.cache_write_1h_tokens) AS unpriced_tokens
-  FROM model_day
-  LEFT JOIN token_price
-    ON token_price.model_id = model_day.model_id
-    AND token_price.speed = model_day.speed
-    AND token_price.service_tier = model_day.service_tier
-    AND token_price.region = model_day.region
-    AND token_price.prompt_class = model_day.prompt_class
-    AND token_price.is_unsplit = model_day.is_unsplit
-    AND token_price.valid_from <= model_day.day
-    AND token_price.valid_until > model_day.day
-),
 priced AS MATERIALIZED (
   SELECT
-    coalesce(quiet_day.counted_on, way_cost.day) AS day,
+    coalesce(quiet_day.counted_on, priced_usage.day) AS day,
     group_key,
     model_id,
     calls,
@@ -112,9 +35,9 @@ priced AS MATERIALIZED (
         THEN input_usd + output_usd + cache_read_usd + cache_write_usd + cache_write_1h_usd + web_search_usd
       ELSE CAST(0 AS DECIMAL(38, 12))
     END AS compared_usd
-  FROM way_cost
+  FROM priced_usage
   LEFT JOIN quiet_day
-    ON quiet_day.day = way_cost.day
+    ON quiet_day.day = priced_usage.day
 ),
 total AS (
   SELECT

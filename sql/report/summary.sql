@@ -8,8 +8,10 @@
 -- $wanted_keys and $wanted_text choose among the groups (is_wanted), and change no number of theirs.
 -- Sums and distinct counts: a session counts on the day on which it starts, and a file, commit or pull request once on each day, as in
 -- the answers per day. Active users, active days and the ratio are those of the row's days.
--- The previous members are those of as many days right before the row's, or with $period 'day' of the same weekday four weeks before. No day
--- before $earliest counts in them.
+-- The previous members are those of the days from $previous_from to $previous_to; in rows of a day, week or month those of as many days right
+-- before the row's, or with $period 'day' of the same weekday four weeks before. They are there only if all of these days are built, none is
+-- before $earliest, and the data of the row's team or cost centre, or of all people, had begun by the first of them (data_begin.sql).
+-- Sorted by change, groups that had something only in those days are rows, too.
 --
 -- work and usage are work_of_sessions.sql and usage_of_sessions.sql if sessions are chosen, otherwise work_of_parts.sql and
 -- usage_of_parts.sql. For tokens a model chooses no sessions.
@@ -64,6 +66,29 @@ period AS (
   WHERE counted_on BETWEEN $from AND $to
   GROUP BY period_start
 ),
+-- The days that the rows of a period are compared with, and how many of them are built.
+before AS MATERIALIZED (
+  SELECT
+    ranged.period_start AS compared_start,
+    ranged.first_day AS first_day,
+    ranged.last_day AS last_day,
+    count(CASE WHEN activity.day BETWEEN ranged.first_day AND ranged.last_day THEN 1 END) AS built_days
+  FROM (
+    SELECT
+      period_start,
+      CASE $period WHEN 'none' THEN $previous_from WHEN 'day' THEN first_day - 28 ELSE first_day - CAST(last_day - first_day + 1 AS INTEGER) END AS first_day,
+      CASE $period WHEN 'none' THEN $previous_to WHEN 'day' THEN first_day - 28 ELSE first_day - 1 END AS last_day
+    FROM period
+    WHERE $compare <> 'none'
+  ) AS ranged
+  CROSS JOIN activity
+  WHERE activity.org_id = $org_id
+    AND activity.day BETWEEN $earliest AND $to
+  GROUP BY
+    ranged.period_start,
+    ranged.first_day,
+    ranged.last_day
+),
 -- The days of each row, and those that it is compared with.
 row_day AS MATERIALIZED (
   SELECT
@@ -76,20 +101,14 @@ row_day AS MATERIALIZED (
   WHERE counted_on BETWEEN $from AND $to
   UNION ALL
   SELECT
-    period.period_start AS period_start,
+    before.compared_start AS period_start,
     1 AS is_previous,
     built_day.day AS day,
     built_day.priced_on AS priced_on,
     built_day.contract_factor AS contract_factor
-  FROM period
+  FROM before
   CROSS JOIN built_day
-  WHERE $compare = 'previous'
-    AND built_day.counted_on BETWEEN
-      CASE $period
-        WHEN 'day' THEN period.first_day - 28
-        ELSE period.first_day - CAST(period.last_day - period.first_day + 1 AS INTEGER)
-      END
-      AND CASE $period WHEN 'day' THEN period.first_day - 28 ELSE period.first_day - 1 END
+  WHERE built_day.counted_on BETWEEN before.first_day AND before.last_day
 ),
 done AS (
   SELECT
@@ -260,8 +279,8 @@ hidden_row AS (
 -- A row isn't compared with days of which a part counts for the joined groups.
 incomparable_row AS (
   SELECT DISTINCT
-    row_day.period_start AS period_start,
-    shown_person.found_key AS group_key
+    row_day.period_start AS compared_start,
+    shown_person.found_key AS compared_key
   FROM shown_person
   JOIN row_day
     ON row_day.day = shown_person.day
@@ -269,25 +288,27 @@ incomparable_row AS (
     AND shown_person.found_key <> shown_person.group_key
   UNION DISTINCT
   SELECT
-    period_start,
-    '(small groups)' AS group_key
+    period_start AS compared_start,
+    '(small groups)' AS compared_key
   FROM period
   WHERE $floor > 0
   UNION DISTINCT
   SELECT
-    period_start,
-    group_key
+    period_start AS compared_start,
+    group_key AS compared_key
   FROM hidden_row
   WHERE is_previous = 1
 ),
--- Without groups each row is there, also without events.
+-- Without groups each row is there, also without events. Sorted by change, so is a group that had something before.
 row_group AS (
-  SELECT
-    period_start,
-    is_previous,
-    group_key
+  SELECT DISTINCT
+    done.period_start AS period_start,
+    side.is_previous AS is_previous,
+    done.group_key AS group_key
   FROM done
+  CROSS JOIN (SELECT 0 AS is_previous UNION ALL SELECT 1 AS is_previous) AS side
   WHERE $group_by <> 'none'
+    AND (side.is_previous = done.is_previous OR side.is_previous = 0 AND $sort = 'change' AND $floor = 0)
   UNION ALL
   SELECT DISTINCT
     period_start,
@@ -344,17 +365,53 @@ total AS MATERIALIZED (
     AND spent.is_previous = row_group.is_previous
     AND spent.group_key = row_group.group_key
 ),
--- Rows come by sorted_day, sorted_by, period_start and group_key, all ascending.
+compared AS (
+  SELECT
+    own.*,
+    CASE
+      WHEN data_begin.first_day <= before.first_day
+        AND before.built_days = CAST(before.last_day - before.first_day + 1 AS BIGINT)
+        AND incomparable_row.compared_key IS NULL
+        THEN 1
+      ELSE 0
+    END AS is_compared,
+    CASE WHEN data_begin.first_day > before.first_day THEN data_begin.first_day END AS data_begins
+  FROM (
+    SELECT
+      *,
+      cost_usd - CASE
+        WHEN max(is_previous) OVER (PARTITION BY period_start, group_key) = 0 THEN CAST(0 AS DECIMAL(38, 12))
+        ELSE max(CASE WHEN is_previous = 1 THEN cost_usd END) OVER (PARTITION BY period_start, group_key)
+      END AS change_usd
+    FROM total
+  ) AS own
+  LEFT JOIN before
+    ON before.compared_start = own.period_start
+  LEFT JOIN incomparable_row
+    ON incomparable_row.compared_start = own.period_start
+    AND incomparable_row.compared_key = own.group_key
+  LEFT JOIN data_begin
+    ON data_begin.name = CASE WHEN $begins_by = 'none' THEN '' ELSE own.group_key END
+  WHERE own.is_previous = 0
+    AND (own.period_start, own.group_key) NOT IN (SELECT period_start, group_key FROM hidden_row WHERE is_previous = 0)
+),
+-- Rows come by sorted_day, sorted_by, period_start and group_key, all ascending. A change that isn't known comes last.
 sorted AS (
   SELECT
     *,
     CASE WHEN $is_by_date = 1 THEN period_start ELSE DATE '1970-01-01' END AS sorted_day,
-    CASE WHEN $direction = 'asc' THEN sort_value ELSE -sort_value END AS sorted_by
+    CASE
+      WHEN sort_value IS NULL THEN CAST(100000000000000000000 AS DECIMAL(38, 12))
+      WHEN $direction = 'asc' THEN sort_value
+      WHEN $direction = 'abs' THEN -abs(sort_value)
+      ELSE -sort_value
+    END AS sorted_by
   FROM (
     SELECT
       *,
       CAST(
         CASE $sort
+          WHEN 'change' THEN CASE WHEN is_compared = 1 THEN change_usd END
           WHEN 'cost_usd' THEN coalesce(cost_usd, -1)
           WHEN 'contracted_cost' THEN CAST(coalesce(contracted_cost, -1) AS DECIMAL(38, 12))
           WHEN 'unpriced_tokens' THEN CAST(unpriced_tokens AS DECIMAL(38, 12))
@@ -377,9 +434,7 @@ sorted AS (
           WHEN 'active_days' THEN CAST(active_days AS DECIMAL(38, 12))
         END AS DECIMAL(38, 12)
       ) AS sort_value
-    FROM total
-    WHERE is_previous = 0
-      AND (period_start, group_key) NOT IN (SELECT period_start, group_key FROM hidden_row WHERE is_previous = 0)
+    FROM compared
   ) AS valued
 ),
 page AS (
@@ -405,14 +460,6 @@ page AS (
       group_key
     LIMIT $limit + 1
   ) AS behind
-),
-previous_day AS (
-  SELECT
-    period_start,
-    count(*) AS days
-  FROM row_day
-  WHERE is_previous = 1
-  GROUP BY period_start
 )
 SELECT
   CAST(page.place AS BIGINT) AS place,
@@ -459,7 +506,8 @@ SELECT
   CAST(coalesce(previous.pull_requests, 0) AS BIGINT) AS previous_pull_requests,
   CAST(coalesce(previous.active_users, 0) AS BIGINT) AS previous_active_users,
   CAST(coalesce(previous.active_days, 0) AS BIGINT) AS previous_active_days,
-  CAST(CASE WHEN incomparable_row.group_key IS NULL THEN coalesce(previous_day.days, 0) ELSE 0 END AS BIGINT) AS previous_days,
+  CAST(page.is_compared AS BIGINT) AS is_compared,
+  CAST(page.data_begins AS DATE) AS data_begins,
   -- What the next page begins behind; null on the last one.
   CAST(
     CASE
@@ -477,9 +525,4 @@ LEFT JOIN (
 ) AS previous
   ON previous.period_start = page.period_start
   AND previous.group_key = page.group_key
-LEFT JOIN incomparable_row
-  ON incomparable_row.period_start = page.period_start
-  AND incomparable_row.group_key = page.group_key
-LEFT JOIN previous_day
-  ON previous_day.period_start = page.period_start
 WHERE page.place <= $limit

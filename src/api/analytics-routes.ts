@@ -5,7 +5,7 @@ import { dayOf, lastClosedDay, laterDay } from '../day.js';
 import { costTermsOf } from '../money/cost-terms.js';
 import { usersOf } from '../store/state/person.js';
 import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
-import { ANSWERS, type Answer, isPaged, isTotals } from './answer-names.js';
+import { ANSWERS, type Answer, groupIn, hasRowPages, isPaged, isTotals } from './answer-names.js';
 import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer, type Question } from './answerer.js';
@@ -17,6 +17,7 @@ import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
 import {
+  beforeOf,
   earliestOf,
   keysOf,
   requireFewFilters,
@@ -59,7 +60,7 @@ function ownUser(userId: string | null): string {
 }
 
 /** The answers that tell no few people apart: totals, and those of whole days without groups. */
-const GUARDED: readonly Answer[] = ['summary', 'costs', 'activity', 'quality'];
+const GUARDED: readonly Answer[] = ['summary', 'changes', 'costs', 'activity', 'quality'];
 
 /** Throws 403 for a question that tells people apart by itself. */
 function requireGroups({ answer, groupBy, totals }: Question): void {
@@ -100,7 +101,14 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     );
     const range = withQuietDays({ from, to: question.to }, all);
     const quietDays = all.filter(({ day }) => earliestOf(range, 'previous') <= day && day <= range.to);
-    const asked = await answerer.withSettings({ ...question, ...range, guard: { floor, quietDays } });
+    const groupBy = question.answer === 'changes' ? undefined : question.groupBy;
+    const asked = await answerer.withSettings({
+      ...question,
+      ...range,
+      groupBy,
+      before: beforeOf(question, question.totals?.compare),
+      guard: { floor, quietDays },
+    });
     const telling = await store.snapshot((select) => tellingFilter(select, asked));
     if (telling === undefined) return asked;
     throw new ApiError(
@@ -132,7 +140,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       endDate,
       from: laterDay(startDate, config.historyStart),
       to: endDate,
-      groupBy: group_by,
+      groupBy: groupIn(answer, group_by),
       ...(isPaged(answer)
         ? {
             ...{ limit: Number(limit ?? DEFAULT_LIMIT), cursor },
@@ -141,7 +149,8 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
         : {}),
       ...(isTotals(answer)
         ? {
-            ...{ limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) },
+            ...(hasRowPages(answer) ? { limit: Number(limit ?? TOTALS_LIMIT), cursor } : {}),
+            totals: totalsFor(request, query),
             historyStart: config.historyStart,
           }
         : {}),

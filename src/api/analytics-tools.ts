@@ -3,7 +3,15 @@ import { type Day, isDay } from '../day.js';
 import { ANSWERS, type Answer, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { limitOf } from './page-limit.js';
 import type { RouteTool, ToolText } from './route-tool.js';
-import { Filters, NEEDS_GROUPS, SummaryQuery, type Totals, TotalsQuery } from './totals-query.js';
+import {
+  ChangesQuery,
+  Filters,
+  faultOfComparison,
+  NEEDS_GROUPS,
+  SummaryQuery,
+  type Totals,
+  TotalsQuery,
+} from './totals-query.js';
 
 const A_DAY = 'must be a calendar date as YYYY-MM-DD';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
@@ -43,6 +51,14 @@ export interface Query extends Totals {
   readonly cursor?: string | undefined;
 }
 
+/** Adds what is wrong with a comparison. */
+function addFault(query: Query, context: z.core.$RefinementCtx): void {
+  const [parameter, message] =
+    faultOfComparison({ ...query, from: query.startDate, to: query.endDate }) ?? [];
+  if (parameter !== undefined && message !== undefined)
+    context.addIssue({ code: 'custom', path: [parameter], message });
+}
+
 /** The query parameters of an answer's endpoint. */
 export function queryOf(answer: Answer): z.ZodType<Query> {
   const groups = GROUPS[answer];
@@ -59,7 +75,10 @@ export function queryOf(answer: Answer): z.ZodType<Query> {
       for (const name of NEEDS_GROUPS)
         if (query[name] !== undefined && query.group_by === undefined)
           context.addIssue({ code: 'custom', path: [name], message: 'needs group_by' });
+      addFault(query, context);
     });
+  if (answer === 'changes')
+    return z.strictObject({ ...Range, ...ChangesQuery, ...Filters }).superRefine(addFault);
   if (answer === 'costs') return z.strictObject({ ...shape, ...TotalsQuery });
   return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
 }
@@ -73,6 +92,8 @@ export const SUMMARIES: Record<Answer, string> = {
   users: 'Users on the days on which they were active, in pages',
   quality: 'How far the numbers of each day can be trusted',
   summary: 'Totals of a range, by user, model, agent and more',
+  changes:
+    'Why the cost of a range differs from that of the days before: teams, people, tokens, models, prices',
   costs: 'List prices of the tokens per day, by user, model, agent and more',
   coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
 };
@@ -101,6 +122,13 @@ const SUMMARY: ToolText = {
     'Cost in USD, tokens, sessions, tool calls, files, commits and active users of a range of days, in all or by user, model, agent, repository, client, tool or MCP server, per day, week or month if wanted. Use it for how much, who and where. cost_usd leaves out unpriced_tokens. billable_tokens are credits of the rate card, not dollars.',
 };
 
+const CHANGES: ToolText = {
+  name: 'changes',
+  title: 'Why the cost changed',
+  about:
+    'What a range cost, what the days before cost, and the steps from these to that in USD, which add up: teams whose data begin, people, tokens per person, choice of models, prices. Use it for why a cost changed; for who changed it, ask summary with compare and sort=change:abs by team, user, repo or model. A single row now means that the days before cannot be compared.',
+};
+
 const COSTS: ToolText = {
   name: 'costs',
   title: 'Costs per day',
@@ -109,7 +137,12 @@ const COSTS: ToolText = {
 };
 
 /** The answers that are tools of their own. */
-const OWN_TOOLS: Partial<Record<Answer, ToolText>> = { coverage: COVERAGE, summary: SUMMARY, costs: COSTS };
+const OWN_TOOLS: Partial<Record<Answer, ToolText>> = {
+  coverage: COVERAGE,
+  summary: SUMMARY,
+  changes: CHANGES,
+  costs: COSTS,
+};
 
 /** The endpoints as tools for AI agents. */
 export const analyticsTools: readonly RouteTool[] = [

@@ -4,8 +4,8 @@ import { KINDS } from '../input/kinds.js';
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, and costs. */
-export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'costs'] as const;
+/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, what changed, and costs. */
+export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'changes', 'costs'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 /** Whether an answer's rows are those of users, and come in pages of them. */
@@ -18,9 +18,19 @@ export function isKind(group: string | undefined): boolean {
   return KINDS.some((kind) => kind === group);
 }
 
-/** Whether an answer's rows are totals, which can be filtered and sorted, and come in pages of rows. */
+/** Whether an answer's rows are totals, which can be filtered. */
 export function isTotals(answer: Answer): boolean {
-  return answer === 'summary' || answer === 'costs';
+  return answer === 'summary' || answer === 'costs' || answer === 'changes';
+}
+
+/** Whether an answer's rows are totals that come in pages of rows. */
+export function hasRowPages(answer: Answer): boolean {
+  return isTotals(answer) && answer !== 'changes';
+}
+
+/** The groups that an answer is computed from: what changed is read by team, if teams may be told apart. */
+export function groupIn(answer: Answer, groupBy: string | undefined): string | undefined {
+  return answer === 'changes' ? 'team' : groupBy;
 }
 
 /** What the rows of totals can be grouped by. */
@@ -47,6 +57,7 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   quality: ['agent'],
   coverage: KINDS,
   summary: TOTALS_GROUPS,
+  changes: [],
   costs: TOTALS_GROUPS,
 };
 

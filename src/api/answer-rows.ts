@@ -22,6 +22,7 @@ import {
   filterSetsSql,
   GUARD_FILES,
   parametersOf,
+  type Slice,
   sourceFilesOf,
   type Totals,
 } from './totals-query.js';
@@ -46,6 +47,8 @@ export interface ReportRequest {
   readonly historyStart?: Day | undefined;
   /** What may not be told, if the reader may not see people by name. */
   readonly guard?: Guard | undefined;
+  /** The days that it is compared with, if not those right before it: a guard makes a range longer. Only for totals. */
+  readonly before?: Slice | undefined;
   /** What the organization pays; only for totals. */
   readonly terms?: CostTerms | undefined;
   /** Which teams and cost centres telemetry can't tell; undefined if it tells none. Only for requests that ask for them. */
@@ -68,12 +71,6 @@ export async function belongingSettings(
 export interface Page {
   readonly has_more: boolean;
   readonly next_cursor: string | null;
-}
-
-/** A part of a range, both ends included. */
-export interface Slice {
-  readonly from: Day;
-  readonly to: Day;
 }
 
 /** The rows of an answer: one result for each slice of its range, at least one. */
@@ -211,14 +208,24 @@ const COMPUTED_ONCE = ['shown_cell'];
 const NOBODY =
   "SELECT DATE '1970-01-01' AS day, '' AS user_id, '' AS found_key, '' AS group_key, 1 AS is_told WHERE 1 = 0";
 
+/** No rows of data_begin.sql. */
+const NEVER = "SELECT '' AS name, DATE '1970-01-01' AS first_day WHERE 1 = 0";
+
+/** What costs and what changed are always asked for. */
+const OWN: Partial<Record<Answer, (totals: Totals) => Totals>> = {
+  costs: () => ({ interval: 'day' }),
+  changes: ({ compare = 'previous' }) => ({ compare }),
+};
+
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */
 function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
-  const asked = { ...request, totals: answer === 'costs' ? { ...totals, interval: 'day' as const } : totals };
+  const asked = { ...request, totals: { ...totals, ...OWN[answer]?.(totals) } };
   const sources = {
     quiet_day: quietDaysSql(request.guard?.quietDays),
     ...(request.guard === undefined ? { shown_person: NOBODY } : { filter_set: filterSetsSql(totals) }),
     ...toldBelonging(request.closedNames),
     ...textsOf(sourceFilesOf(answer, asked)),
+    ...(asked.totals.compare === undefined ? { data_begin: NEVER } : {}),
     cost_terms: costTermsSql(request.terms),
   };
   const text = withSources(readSql(`report/${answer}.sql`), sources, COMPUTED_ONCE);

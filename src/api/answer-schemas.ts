@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import { ANSWERS, type Answer, fileOf, GROUPS, isPaged, isTotals } from './answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS, hasRowPages, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
 /** The rows in a file of `sql/answer`; `TokensByModelRow` is the name of those in `tokens_by_model`. */
@@ -49,7 +49,7 @@ function answerOf(answer: Answer): z.ZodType {
   const data = groups.length === 0 ? days : z.union([days, ...groups]);
   return z.object({
     data,
-    meta: z.object(isPaged(answer) || isTotals(answer) ? { ...Meta, ...Page } : Meta),
+    meta: z.object(isPaged(answer) || hasRowPages(answer) ? { ...Meta, ...Page } : Meta),
   });
 }
 

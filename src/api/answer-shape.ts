@@ -33,7 +33,7 @@ const TYPES: Readonly<Record<string, readonly [DuckDBType, z.ZodType]>> = {
   'MAP(VARCHAR, BIGINT)': [MAP(VARCHAR, BIGINT), z.record(z.string(), Count)],
 };
 
-/** The schema of a member, with its comment: the meaning, its possible values as `: one | other`, and an example after `, e.g. `. */
+/** The schema of a member, with its comment: the meaning, whether it can be negative, its possible values as `: one | other`, and an example after `, e.g. `. */
 function commented({ schema, type }: Shape, comment: string): z.ZodType {
   const [said = '', example] = comment.split(', e.g. ');
   const colon = said.includes(' | ') ? said.lastIndexOf(': ') : said.length;
@@ -41,7 +41,8 @@ function commented({ schema, type }: Shape, comment: string): z.ZodType {
   const choices = colon === said.length ? undefined : said.slice(colon + ': '.length).split(' | ');
   const isText = type === VARCHAR || type === DATE || type === TIMESTAMP_MS;
   const shown = choices?.[0] ?? (example === undefined || isText ? example : JSON.parse(example));
-  const chosen = choices === undefined ? schema : z.enum(choices);
+  const signed = type === DOUBLE && description.includes('negative') ? z.number() : schema;
+  const chosen = choices === undefined ? signed : z.enum(choices);
   const nullable = description.endsWith(' or null') ? chosen.nullable() : chosen;
   return nullable.meta({ description, ...(shown === undefined ? {} : { examples: [shown] }) });
 }

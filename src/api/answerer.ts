@@ -20,9 +20,8 @@ import {
   type Reading,
   type ReportRequest,
   readReport,
-  type Slice,
 } from './answer-rows.js';
-import { earliestOf } from './totals-query.js';
+import type { Slice } from './totals-query.js';
 
 /** Larger bodies are written to a file and not kept in memory. */
 const BYTES_IN_MEMORY = 8 << 20;
@@ -34,6 +33,9 @@ const DAYS_AT_ONCE = 100;
 /** How long a count of the open day is reused: this long, and this many times as long as counting took. */
 const TODAY_MS = 10_000;
 const TODAY_TIMES = 10;
+
+/** No day is before it. */
+const FIRST_DAY = '1970-01-01' as Day;
 
 /** How long a replaced file stays, for readers that are about to open it. */
 const GRACE_MS = 10_000;
@@ -176,7 +178,10 @@ export class Answerer {
     revision: string,
   ): Promise<State> {
     const { orgId, from, to, answer, groupBy, totals } = question;
-    const range = { org_id: orgId, from: { day: earliestOf(question, totals?.compare) }, to: { day: to } };
+    // Whether two ranges can be compared depends on the first day of all.
+    const isCompared = answer === 'changes' || totals?.compare !== undefined;
+    const first = isCompared ? FIRST_DAY : from;
+    const range = { org_id: orgId, from: { day: first }, to: { day: to } };
     const days = await select(readSql('state/days.sql'), range);
     const hasEmails = isPaged(answer) || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails

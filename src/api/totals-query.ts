@@ -4,12 +4,15 @@ import type { Kind } from '../input/kinds.js';
 import type { ClosedNames } from '../store/state/closed-names.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
-import type { Answer } from './answer-names.js';
+import { type Answer, isKind } from './answer-names.js';
 import { ApiError } from './errors.js';
 import { filterOf } from './filter.js';
 import type { Guard } from './protection.js';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
+
+/** What a range can be compared with: as many days before it, or the same days of the month before. */
+const COMPARISONS = ['previous', 'month'] as const;
 
 /** How many rows a page has, and at most. */
 export const TOTALS_LIMIT = 100;
@@ -47,8 +50,11 @@ function listOf(text: string | undefined): string | null {
 
 /** The numeric members of the summary: its rows can be sorted by each. */
 const NUMBERS = memberNames('summary').filter(
-  (name) => !['date', 'group_key', 'currency', 'previous'].includes(name),
+  (name) => !['date', 'group_key', 'currency', 'previous', 'data_begins'].includes(name),
 );
+
+/** Rows can be sorted by what their cost has changed by, too: `abs` is up or down. */
+const CHANGES = ['change', 'change:asc', 'change:abs'];
 
 const A_VALUE = 'must be a text of 1 to 4096 characters';
 const Value = z.string(A_VALUE).regex(/^[^\0]{1,4096}$/, A_VALUE);
@@ -127,12 +133,12 @@ export const SummaryQuery = {
     .optional(),
   sort: z
     .enum(
-      NUMBERS.flatMap((name) => [name, `${name}:asc`]),
-      `must be a numeric member of the rows, such as cost_usd, or one with :asc behind it, such as cost_usd:asc`,
+      [...NUMBERS.flatMap((name) => [name, `${name}:asc`]), ...CHANGES],
+      'must be a numeric member of the rows, such as cost_usd, one with :asc behind it, or change, change:asc or change:abs',
     )
     .meta({
       description:
-        'the member to sort by, descending unless :asc is behind it; a null cost_usd is below 0; without it rows come by date, then by cost_usd descending',
+        'the member to sort by, descending unless :asc is behind it; a null cost_usd is below 0; change is that of cost_usd, and with it groups that had something only before are rows, too; without it rows come by date, then by cost_usd descending',
       examples: ['sessions'],
     })
     .optional(),
@@ -154,14 +160,43 @@ export const SummaryQuery = {
     })
     .optional(),
   compare: z
-    .enum(['previous'], 'must be previous or absent')
+    .enum(COMPARISONS, 'must be previous, month or absent')
     .meta({
       description:
-        'also the same members of as many days before, none before the history start; with interval=day, of the same weekday four weeks before',
+        'also the same members of as many days before, or of the same days of the month before; with interval=day, of the same weekday four weeks before; none if one of these days is not built, or data begins later',
       examples: ['previous'],
     })
     .optional(),
 };
+
+/** The parameters of what changed, besides the range and the filters. */
+export const ChangesQuery = {
+  compare: z
+    .enum(COMPARISONS, 'must be previous, month or absent')
+    .meta({
+      description: 'from as many days before (the default), or from the same days of the month before',
+      examples: ['month'],
+    })
+    .optional(),
+};
+
+type Compared = Pick<Totals, 'compare' | 'interval' | 'sort'> & Slice;
+
+/** Why a comparison can't be made, as a clause behind the name of a parameter; undefined if it can. */
+export function faultOfComparison({
+  from,
+  to,
+  compare,
+  interval,
+  sort,
+}: Compared): [parameter: string, fault: string] | undefined {
+  if (compare === undefined && CHANGES.includes(sort ?? '')) return ['sort', 'needs compare'];
+  if (compare !== 'month') return undefined;
+  if (interval !== undefined) return ['compare', 'must be previous with interval'];
+  return from.slice(0, 7) === to.slice(0, 7)
+    ? undefined
+    : ['compare', 'must be previous for a range of several months'];
+}
 
 /** What the summary and costs can be asked for besides the range, the groups and the page, as it crosses to another process. */
 export const Totals = z.strictObject({ ...SummaryQuery, ...Filters });
@@ -181,6 +216,7 @@ interface Asked {
   readonly cursor?: string | undefined;
   readonly historyStart?: Day | undefined;
   readonly guard?: Guard | undefined;
+  readonly before?: Slice | undefined;
   readonly closedNames?: ClosedNames | undefined;
   readonly totals: Totals;
 }
@@ -213,13 +249,37 @@ function daysIn(from: Day, to: Day): number {
   return (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
 }
 
+/** A part of a range, both ends included. */
+export interface Slice {
+  readonly from: Day;
+  readonly to: Day;
+}
+
+/** The days of the month before from one day of a month to another, up to its end if they end with theirs. */
+function monthBefore(from: Day, to: Day): Slice {
+  const last = addDays(`${from.slice(0, 7)}-01` as Day, -1);
+  const dayIn = (day: Day) => {
+    const same = `${last.slice(0, 8)}${day.slice(8)}` as Day;
+    return same > last ? last : same;
+  };
+  const isEnd = addDays(to, 1).endsWith('-01');
+  return { from: dayIn(from), to: isEnd || from.slice(0, 7) !== to.slice(0, 7) ? last : dayIn(to) };
+}
+
+/** The days that a range is compared with. */
+export function beforeOf({ from, to }: Slice, compare: Totals['compare']): Slice {
+  return compare === 'month'
+    ? monthBefore(from, to)
+    : { from: addDays(from, -daysIn(from, to)), to: addDays(from, -1) };
+}
+
 /** The first day that is read: with a comparison also days before the range, but none before the history start. */
 export function earliestOf(
   { from, to, historyStart }: Pick<Asked, 'from' | 'to' | 'historyStart'>,
   compare: Totals['compare'],
 ): Day {
   if (compare === undefined) return from;
-  // A row of a month or less is compared with as many days before it, or with a day four weeks before.
+  // A row of a month or less is compared with as many days before it, with a day four weeks before, or with days of the month before.
   const earliest = addDays(from, -Math.max(daysIn(from, to), 31));
   return historyStart === undefined ? earliest : laterDay(earliest, historyStart);
 }
@@ -239,10 +299,11 @@ function choiceOf({ groupBy, totals }: Asked) {
   };
 }
 
-/** The files of `sql/report` that the summary and costs read, by the names that they have there. */
+/** The files of `sql/report` that totals read, by the names that they have there. */
 export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<string, string>> {
   const { hasModel, hasCall } = choiceOf(asked);
-  const hasSessions = answer === 'costs' ? hasCall : hasModel || hasCall;
+  const hasWork = answer === 'summary';
+  const hasSessions = hasCall || (hasWork && hasModel);
   const work = `work_of_${hasSessions ? 'sessions' : 'parts'}`;
   const usage = `usage_of_${hasCall ? 'sessions' : 'parts'}`;
   return {
@@ -250,12 +311,14 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
     belongs_to: 'belongs_to',
     ...(hasSessions ? { chosen_session: 'chosen_session' } : {}),
     ...(asked.guard === undefined
-      ? { ...(answer === 'costs' ? {} : { work }), usage }
+      ? { ...(hasWork ? { work } : {}), usage }
       : {
           ...GUARD_FILES,
-          ...(answer === 'costs' ? {} : { found_work: work, work: 'shown_work' }),
+          ...(hasWork ? { found_work: work, work: 'shown_work' } : {}),
           ...{ found_usage: usage, usage: 'shown_usage' },
         }),
+    ...(answer === 'costs' ? {} : { data_begin: 'data_begin' }),
+    ...(hasWork ? {} : { priced_usage: 'priced_usage' }),
   };
 }
 
@@ -340,7 +403,7 @@ export function belongingOf(
   };
 }
 
-/** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
+/** The parameters of sql/report/summary.sql, changes.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
 export function parametersOf(asked: Asked): Parameters {
   const { groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
@@ -348,7 +411,11 @@ export function parametersOf(asked: Asked): Parameters {
   const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
+  const { before = beforeOf(asked, compare) } = asked;
   return {
+    previous_from: { day: before.from },
+    previous_to: { day: before.to },
+    begins_by: isKind(groupBy) ? String(groupBy) : 'none',
     earliest: { day: earliestOf(asked, compare) },
     group_by: groupBy ?? 'none',
     floor: asked.guard?.floor ?? 0,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Answer, isPaged, isTotals } from '../api/answer-names.js';
+import { type Answer, hasRowPages, isPaged } from '../api/answer-names.js';
 import { noDataSentence, reportRange } from '../api/report-range.js';
 import type { Totals } from '../api/totals-query.js';
 import { type Day, DaySchema, lastClosedDay } from '../day.js';
@@ -54,9 +54,8 @@ export async function remoteReport(service: RemoteService, asked: AskedReport, n
     const { data, meta } = await service.get(Page, `api/v1/analytics/${answer}`, {
       ...{ startDate: range.from, endDate: range.to, group_by: groupBy },
       ...(isPaged(answer) ? { limit: String(PAGE), cursor } : {}),
-      ...(isTotals(answer)
-        ? { limit: String(Math.min(TOTALS_PAGE, limit - rows.length)), cursor, ...totals }
-        : {}),
+      ...(hasRowPages(answer) ? { limit: String(Math.min(TOTALS_PAGE, limit - rows.length)), cursor } : {}),
+      ...totals,
     });
     for (const row of data) rows.push(row);
     // A page without rows ends the loop, which could otherwise go on for ever.

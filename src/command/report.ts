@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../api/answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS, hasRowPages } from '../api/answer-names.js';
 import { checkRange } from '../api/report-range.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -91,7 +91,7 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   print(table(rows.map(named), { width, first: shown, rest: '--wide shows all' }));
   if (answer === 'costs' && rows.length > 0)
     print(await total(read, { ...asked, from: report.from, to: report.to }));
-  if (isTotals(answer)) print(faint(ABOUT_COSTS));
+  if (hasRowPages(answer)) print(faint(ABOUT_COSTS));
 }
 
 /** The columns that are shown first, with the contracted cost beside the list price if the organization has terms. */

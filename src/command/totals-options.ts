@@ -30,14 +30,20 @@ export interface TotalsOptions {
 export function withTotals(command: Command): Command {
   return command
     .option('--interval <interval>', 'day, week or month: one row for each (summary)')
-    .option('--sort <member>', 'a number to sort by, such as sessions or cost_usd:asc (summary)')
-    .option('--compare <range>', 'previous: also the numbers of as many days before (summary)')
+    .option(
+      '--sort <member>',
+      'a number to sort by, such as sessions or cost_usd:asc; with --compare also change, change:asc or change:abs (summary)',
+    )
+    .option(
+      '--compare <range>',
+      'previous: with as many days before; month: with the same days of the month before (summary, changes)',
+    )
     .option('--search <text>', 'only groups whose name has this text in it (summary)')
     .option('--group-keys <keys>', 'only these groups, such as \'["ada","grace"]\' (summary)')
     .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
     .option(
       '--user <user>',
-      'only this user; repeat it for any of several (summary, costs; likewise the next eight)',
+      'only this user; repeat it for any of several (summary, changes, costs; likewise the next eight)',
       several,
     )
     .option('--model <model>', 'only this model', several)
@@ -75,12 +81,18 @@ export async function askedTotals(
   const isGiven = (values: object) => Object.values(values).some((value) => value !== undefined);
   if (!isTotals(answer)) {
     if (isGiven({ ...ofSummary, ...filters, limit: options.limit }))
-      throw new UsageError(`${answer} takes no filter, --sort or --limit: only summary and costs do.`);
+      throw new UsageError(
+        `${answer} takes no filter, --sort or --limit: only summary, changes and costs do.`,
+      );
     return undefined;
   }
-  if (answer !== 'summary' && isGiven(ofSummary))
+  if (answer === 'costs' && isGiven(ofSummary))
     throw new UsageError(
-      `${answer} takes no --interval, --sort, --compare, --search or --group-keys: only summary does.`,
+      'costs takes no --interval, --sort, --compare, --search or --group-keys: only summary does.',
+    );
+  if (answer === 'changes' && isGiven({ ...ofSummary, compare: undefined, limit: options.limit }))
+    throw new UsageError(
+      'changes takes no --interval, --sort, --search, --group-keys or --limit: only summary does.',
     );
   if (groupBy === undefined && isGiven({ search, group_keys }))
     throw new UsageError('--search and --group-keys need --group-by.');

@@ -2261,7 +2261,7 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       {
         name: "previous",
         type: "STRUCT",
-        comment: "the same members of the days before, for compare=previous; if none of those days is built, or null, e.g. null",
+        comment: "the same members of the days before, for compare; if a day of them isn't built, or data begins later, or null, e.g. null",
         members: [
           { name: "cost_usd", type: "DOUBLE", comment: "list price of the tokens in USD, of those with a known price, if none has one or null, e.g. 12.75" },
           { name: "contracted_cost", type: "DOUBLE", comment: "cost_usd by the terms of the organization, in its currency, if a day with costs has no terms or null, e.g. 9.97" },
@@ -2285,6 +2285,18 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
           { name: "active_days", type: "BIGINT", comment: "days with an event, e.g. 5" },
         ],
       },
+      { name: "data_begins", type: "DATE", comment: "the first day with data of the row's team or cost centre, or of all people, if the days before begin sooner or null, e.g. 2026-05-19" },
+    ],
+  },
+  changes: {
+    shownFirst: ["step", "usd", "previous_value", "value", "unpriced_tokens"],
+    members: [
+      { name: "step", type: "VARCHAR", comment: "in this order, without new_teams if there are none; only now if the two can't be compared: before | new_teams | people | tokens | models | prices | now" },
+      { name: "usd", type: "DOUBLE", comment: "list price of the days before or of the range; what a step adds, negative if it saves, e.g. 12.75" },
+      { name: "previous_value", type: "DOUBLE", comment: "the same as value for the days before or null, e.g. 118000" },
+      { name: "value", type: "DOUBLE", comment: "of new_teams how many; of people those with tokens; of tokens those of a person; of models and prices USD per million tokens or null, e.g. 131000" },
+      { name: "unpriced_tokens", type: "BIGINT", comment: "of before and now: tokens without a known price, which usd leaves out or null, e.g. 0" },
+      { name: "data_begins", type: "DATE", comment: "the first day with data, if the days before begin sooner or null, e.g. 2026-05-19" },
     ],
   },
   costs: {

@@ -22,6 +22,7 @@ const TIMEOUT_MS = 120_000 + TRIED * 30_000;
 
 const INTERVALS = [undefined, 'day', 'week', 'month'] as const;
 const SORTS = [undefined, 'sessions', 'tool_calls:asc', 'autonomy_ratio', 'cost_usd:asc', 'active_days'];
+const SORTS_OF_CHANGES = [...SORTS, 'change', 'change:asc', 'change:abs'];
 /** Ranges that begin and end within weeks and months, and one with everything. */
 const RANGES: [string, string][] = [
   ['2026-04-01', '2026-06-09'],
@@ -142,9 +143,10 @@ function requestsOf(organization: Organization, place: number): Request[] {
       const seed = place * 40 + group * 4 + index + 1;
       const [from, to] = pick(RANGES, seed) as [string, string];
       const filters = pick([true, false, false], seed + 5) ? filtersOf(organization, seed) : {};
-      const compare = pick([undefined, 'previous'] as const, seed + 11);
+      const isInMonth = interval === undefined && from.slice(0, 7) === to.slice(0, 7);
+      const compare = pick([undefined, isInMonth ? 'month' : 'previous', 'previous'] as const, seed + 11);
       const historyStart = pick([undefined, daysBefore(from, 9), from], seed + 29);
-      const sort = pick(SORTS, seed + 13);
+      const sort = pick(compare === undefined ? SORTS : SORTS_OF_CHANGES, seed + 13);
       const terms = pick(TERMS, seed + 31);
       const request = { from, to, groupBy, interval, filters, compare, historyStart, sort, terms };
       return groupBy === undefined ? request : { ...request, ...wantedOf(organization, groupBy, seed) };

@@ -29,7 +29,7 @@ export interface Request {
   readonly groupBy?: Group | undefined;
   readonly interval?: Interval | undefined;
   readonly sort?: string | undefined;
-  readonly compare?: 'previous' | undefined;
+  readonly compare?: 'previous' | 'month' | undefined;
   /** What the organization pays for what the list says. */
   readonly terms?: Terms | undefined;
   /** The first day that is served. */
@@ -220,16 +220,56 @@ function periodOf(day: string, { from, to, interval }: Request): { start: string
   return { start: from, end: to };
 }
 
+/** The same day of the month before, or its last one if it has none. */
+function inMonthBefore(day: string): string {
+  const last = daysBefore(`${day.slice(0, 8)}01`, 1);
+  return byteOrder(day.slice(8), last.slice(8)) > 0 ? last : `${last.slice(0, 8)}${day.slice(8)}`;
+}
+
 /** The days that a row is compared with. */
 function daysBeforeRow(
   start: string,
   end: string,
   interval: Interval | undefined,
+  compare: Request['compare'],
 ): { from: string; to: string } {
+  if (compare === 'month') {
+    const isEnd = daysBefore(end, -1).endsWith('-01');
+    return {
+      from: inMonthBefore(start),
+      to: isEnd ? daysBefore(`${end.slice(0, 8)}01`, 1) : inMonthBefore(end),
+    };
+  }
   if (interval === 'day') return { from: daysBefore(start, 28), to: daysBefore(start, 28) };
   const length = (Date.parse(end) - Date.parse(start)) / 86_400_000 + 1;
   return { from: daysBefore(start, length), to: daysBefore(start, 1) };
 }
+
+function lengthOf({ from, to }: { from: string; to: string }): number {
+  return (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
+}
+
+function inOrder(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
+
+/** The first day with an event of a row's team or cost centre, or of the people whom filters by these choose. */
+function firstDay(
+  organization: Organization,
+  { to, filters, groupBy, key }: Pick<Request, 'to' | 'filters' | 'groupBy'> & { key: string | null },
+): string | undefined {
+  const conditions: Condition[] = BELONGINGS.flatMap((kind) => {
+    const asked = filters?.[kind];
+    return asked === undefined ? [] : [[kind, asked] as const];
+  });
+  const own: Condition[] =
+    key !== null && BELONGINGS.some((kind) => kind === groupBy) ? [[groupBy as Group, [key]]] : [];
+  return organization.days.find(
+    (day) => day <= to && organization.on(day).some((event) => isChosen(event, [...conditions, ...own])),
+  );
+}
+
+const BELONGINGS = ['team', 'cost_center'] as const;
 
 /** The members of a row, with the currency of its contracted cost behind that. */
 function withCurrency({ cost_usd, contracted_cost, ...others }: Members, terms: Terms | undefined) {
@@ -262,14 +302,18 @@ export function summary(organization: Organization, request: Request) {
     const first = start < from ? from : start;
     const last = end > to ? to : end;
     const days = daysIn(first, last);
-    const before = daysBeforeRow(first, last, interval);
+    const before = daysBeforeRow(first, last, interval, compare);
     const daysOfPrevious =
       compare === undefined ? [] : daysIn(before.from, before.to).filter((day) => day >= historyStart);
+    const isWhole =
+      compare !== undefined && before.from >= historyStart && daysOfPrevious.length === lengthOf(before);
+    // Sorted by change, groups that had something only before are there, too.
+    const withRows = sort?.startsWith('change') === true ? [...days, ...daysOfPrevious] : days;
     const keys =
       groupBy === undefined
         ? [null]
         : distinct(
-            days.flatMap((day) => organization.on(day)).flatMap((event) => groupOf(event, groupBy) ?? []),
+            withRows.flatMap((day) => organization.on(day)).flatMap((event) => groupOf(event, groupBy) ?? []),
           ).filter(
             (key) =>
               key.toLowerCase().includes(search.toLowerCase()) && (only === undefined || only.includes(key)),
@@ -278,8 +322,10 @@ export function summary(organization: Organization, request: Request) {
       const conditions: Condition[] =
         groupBy === undefined || key === null ? given : [...given, [groupBy, [key]]];
       const { isActive, members } = membersOf(organization, days, conditions, terms);
-      if (!isActive && groupBy !== undefined) return [];
-      const previous = membersOf(organization, daysOfPrevious, conditions, terms).members;
+      const earlier = membersOf(organization, daysOfPrevious, conditions, terms);
+      const isRow = isActive || (sort?.startsWith('change') === true && earlier.isActive);
+      if (!isRow && groupBy !== undefined) return [];
+      const begins = compare && firstDay(organization, { to, filters, groupBy, key });
       return [
         {
           start,
@@ -287,19 +333,28 @@ export function summary(organization: Organization, request: Request) {
             date: interval === undefined ? null : start,
             group_key: key,
             ...withCurrency(members, terms),
-            previous: daysOfPrevious.length === 0 ? null : previous,
+            previous: isWhole && begins !== undefined && begins <= before.from ? earlier.members : null,
+            data_begins: begins !== undefined && begins > before.from ? begins : null,
           },
         },
       ];
     });
   });
   const [member = 'cost_usd', direction] = (sort ?? 'cost_usd').split(':');
-  const valueIn = ({ row }: (typeof rows)[number]) => Number((row as Record<string, unknown>)[member] ?? -1);
+  const changeIn = ({ cost_usd, previous }: (typeof rows)[number]['row']) => {
+    // What isn't known comes last.
+    if (cost_usd === null || previous === null || previous.cost_usd === null)
+      return direction === 'asc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const change = cost_usd - previous.cost_usd;
+    return direction === 'abs' ? Math.abs(change) : change;
+  };
+  const valueIn = ({ row }: (typeof rows)[number]) =>
+    member === 'change' ? changeIn(row) : Number((row as Record<string, unknown>)[member] ?? -1);
   return rows
     .sort(
       (one, other) =>
         (sort === undefined ? byteOrder(one.start, other.start) : 0) ||
-        (valueIn(one) - valueIn(other)) * (direction === 'asc' ? 1 : -1) ||
+        inOrder(valueIn(one), valueIn(other)) * (direction === 'asc' ? 1 : -1) ||
         byteOrder(one.start, other.start) ||
         byteOrder(one.row.group_key ?? '', other.row.group_key ?? ''),
     )

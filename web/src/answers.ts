@@ -281,6 +281,27 @@ export interface Answers {
       next_cursor: string | null;
     };
   };
+  getAnalyticsChanges: {
+    data: ChangesRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
   getAnalyticsCosts: {
     data: CostsRow[];
     meta: {
@@ -2204,7 +2225,7 @@ export interface SummaryRow {
    */
   active_days: number;
   /**
-   * the same members of the days before, for compare=previous; if none of those days is built, or null
+   * the same members of the days before, for compare; if a day of them isn't built, or data begins later, or null
    */
   previous: {
     /**
@@ -2288,6 +2309,36 @@ export interface SummaryRow {
      */
     active_days: number;
   } | null;
+  /**
+   * the first day with data of the row's team or cost centre, or of all people, if the days before begin sooner or null
+   */
+  data_begins: string | null;
+}
+export interface ChangesRow {
+  /**
+   * in this order, without new_teams if there are none; only now if the two can't be compared
+   */
+  step: 'before' | 'new_teams' | 'people' | 'tokens' | 'models' | 'prices' | 'now';
+  /**
+   * list price of the days before or of the range; what a step adds, negative if it saves
+   */
+  usd: number;
+  /**
+   * the same as value for the days before or null
+   */
+  previous_value: number | null;
+  /**
+   * of new_teams how many; of people those with tokens; of tokens those of a person; of models and prices USD per million tokens or null
+   */
+  value: number | null;
+  /**
+   * of before and now: tokens without a known price, which usd leaves out or null
+   */
+  unpriced_tokens: number | null;
+  /**
+   * the first day with data, if the days before begin sooner or null
+   */
+  data_begins: string | null;
 }
 export interface CostsRow {
   /**
