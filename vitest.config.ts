@@ -76,6 +76,7 @@ const ON_EVERY_STORE = [
   'test/privacy.test.ts',
   'test/readiness.test.ts',
   'test/scim.test.ts',
+  'test/silence.test.ts',
   'test/store.test.ts',
 ];
 

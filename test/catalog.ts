@@ -1,12 +1,14 @@
 import type { DuckDBType } from '@duckdb/node-api';
 import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../src/api/answer-names.js';
-import { readReport } from '../src/api/answer-rows.js';
+import { type Reading, readReport } from '../src/api/answer-rows.js';
+import { readSilence } from '../src/api/silence-answers.js';
 import { DuckDBListType, DuckDBStructType } from '../src/arrow/duckdb-driver.js';
 import type { Day } from '../src/day.js';
 import type { AnswerText, Column, Member, TableText } from '../src/store/catalog-types.js';
 import { FIRST_TABLES } from '../src/store/day-builder.js';
 import { isTable, readViews } from '../src/store/definition.js';
 import { inOrder, readSql, readSqlFolder } from '../src/store/sql-text.js';
+import { silenceSql } from '../src/store/state/silence.js';
 import type { Store } from '../src/store/store.js';
 
 /** Writes src/store/catalog.ts: names and types as DuckDB has them, and the comments beside them in `sql/`. */
@@ -186,11 +188,33 @@ async function answerOf(store: Store, answer: Answer, groupBy?: string): Promise
     const { results } = await readReport(select, readColumns, answer, 'arrow', {
       ...{ orgId: 'acme', ...range, groupBy },
     });
-    for await (const rows of results)
-      return rows
-        .columnNames()
-        .map((name, index) => memberOf(name, rows.columnTypes()[index] as DuckDBType, comments));
-    return [];
+    return membersOf(results, comments);
+  });
+  return { shownFirst: headOf(text).shownFirst, members };
+}
+
+/** The columns of results. */
+async function membersOf(
+  results: Reading['results'],
+  comments: ReturnType<typeof answerComments>,
+): Promise<Member[]> {
+  for await (const rows of results)
+    return rows
+      .columnNames()
+      .map((name, index) => memberOf(name, rows.columnTypes()[index] as DuckDBType, comments));
+  return [];
+}
+
+/** The columns of the answer about silence, which is asked as the service asks it. */
+async function silenceAnswer(store: Store): Promise<AnswerText> {
+  const text = readSql('answer/silence.sql');
+  const members = await store.snapshot(async (_, readColumns) => {
+    const { results } = await readSilence(
+      readColumns,
+      silenceSql(['acme'], '2026-06-02' as Day, ['silent']),
+      'arrow',
+    );
+    return membersOf(results, answerComments(text));
   });
   return { shownFirst: headOf(text).shownFirst, members };
 }
@@ -201,6 +225,7 @@ export async function catalogText(store: Store): Promise<string> {
   for (const answer of ANSWERS)
     for (const group of [undefined, ...(isTotals(answer) ? [] : GROUPS[answer])])
       answers[fileOf(answer, group)] = await answerOf(store, answer, group);
+  answers.silence = await silenceAnswer(store);
   const constant = (name: string, type: string, value: object) =>
     `export const ${name}: Readonly<Record<string, ${type}>> = ${written(value)};\n`;
   return `// Written by "npm run docs" from sql/, and compared with it by test/catalog.test.ts.

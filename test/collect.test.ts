@@ -128,9 +128,63 @@ describe('collect', () => {
     const run = () =>
       laptop.collect(['--server', server.url], { DAYBOOK_KEY: 'k', NODE_OPTIONS: `--require ${trap}` });
     expect((await run()).stdout).toContain('has DuckDB');
-    const requests = server.got.length;
+    server.got.length = 0;
     expect((await run()).stdout).toBe('Nothing is new.\n');
-    expect(server.got).toHaveLength(requests);
+    expect(server.got.map(({ path }) => path)).toEqual(['/api/v1/events/heartbeat']);
+  });
+
+  test('says once an hour that it works, also when nothing is new, but not on its first run', async () => {
+    const { data, child, url, key } = await service();
+    const laptop = new Laptop('ada').work(1);
+    const heartbeats = async () => {
+      const { heartbeat_at, collector_id } = await laptop.status();
+      return { heartbeat_at, collector_id };
+    };
+    await laptop.send(url, key);
+    const first = await heartbeats();
+    expect(first).toEqual({ heartbeat_at: null, collector_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect((await laptop.send(url, key)).stdout).toBe('Nothing is new.\n');
+    const second = await heartbeats();
+    expect(second).toEqual({ heartbeat_at: expect.any(Number), collector_id: first.collector_id });
+    await laptop.send(url, key);
+    expect(await heartbeats()).toEqual(second);
+    const [path = ''] = laptop.paths(/status\.json$/);
+    const before = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...before, heartbeat_at: second.heartbeat_at - 3_600_000 }));
+    await laptop.send(url, key);
+    expect((await heartbeats()).heartbeat_at).toBeGreaterThan(second.heartbeat_at);
+    const owner = await keyOf(data, 'owner');
+    const asked = await fetch(`${url}/api/v1/analytics/silence?state=live`, {
+      headers: { authorization: `Bearer ${owner}` },
+    });
+    expect(await asked.json()).toMatchObject({
+      data: [{ user_id: 'ada', kind: 'collector', name: first.collector_id, state: 'live' }],
+      meta: { live_collectors: 1, silent_collectors: 0 },
+    });
+    await stopped(child);
+  });
+
+  test('works with a service that knows no signs of life, and asks it no more than once an hour', async () => {
+    const server = await falseServer(({ path }) =>
+      path.endsWith('/heartbeat') ? { status: 404, body: { detail: 'no endpoint' } } : undefined,
+    );
+    const laptop = new Laptop('ada').work(1);
+    await laptop.send(server.url, 'k');
+    for (const _ of [1, 2])
+      expect(await laptop.send(server.url, 'k')).toEqual({
+        code: 0,
+        stdout: 'Nothing is new.\n',
+        stderr: '',
+      });
+    expect(server.got.filter(({ path }) => path.endsWith('/heartbeat'))).toHaveLength(1);
+    const [heartbeat] = server.got.filter(({ path }) => path.endsWith('/heartbeat'));
+    expect(JSON.parse(heartbeat?.body ?? '')).toMatchObject({
+      user_id: 'ada',
+      agents: [
+        { agent: 'claude-code', changed_at: expect.any(Number) },
+        { agent: 'gemini-cli', changed_at: expect.any(Number) },
+      ],
+    });
   });
 
   test('leaves out what it may not read, and says so', async () => {

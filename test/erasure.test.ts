@@ -182,6 +182,10 @@ async function populated() {
     `deleted_scim_users SELECT 'acme', '${NAMES.sub}', ${at}`,
     `ended_tickets SELECT 'user acme ${NAMES.user}', ${at}`,
     `computers SELECT 'cmp_1', 'acme', 'pc-${NAMES.user}', 'byom', 'active', 'human', '${NAMES.user}', NULL, '${NAMES.user}.local', '${NAMES.user}', '["github.com/${NAMES.user}/x"]', false, NULL, '[]', 'h', NULL, ${at}`,
+    `heartbeats SELECT 'acme', '${NAMES.alias}', 'c1', '', ${at}, NULL, '${NAMES.user}.local', '0.2.0', 'f'`,
+    `heartbeats SELECT 'acme', 'grace', 'c2', '', ${at}, NULL, '${NAMES.user}-old', '0.2.0', 'f'`,
+    `silence_acknowledgements SELECT 'acme', '${NAMES.user}', 'agent', 'codex', DATE '2026-06-02', ${at}, 'grace', NULL`,
+    `silence_acknowledgements SELECT 'acme', 'grace', 'agent', 'codex', DATE '2026-06-02', ${at}, '${NAMES.user}', 'has the laptop of ${NAMES.user}'`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];
@@ -363,6 +367,11 @@ describe('an erased person', () => {
     expect(await totals(store)).toEqual(before);
     await build();
     expect(await traces(config.data)).toEqual({});
+    // Nobody waits for machines of the person any more.
+    expect(await store.select('SELECT user_id FROM heartbeats')).toEqual([{ user_id: 'grace' }]);
+    expect(await store.select('SELECT user_id, author FROM silence_acknowledgements')).toEqual([
+      { user_id: 'grace', author: done.pseudonym },
+    ]);
     // The repository of everybody stays, and places of others that name the person go.
     const [rest] = await store.select(
       "SELECT count(*) FILTER (WHERE repo LIKE '%acme/test') AS shared, count(*) FILTER (WHERE cwd IS NULL) AS nowhere FROM events WHERE user_id = 'grace'",

@@ -107,6 +107,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       'summary',
       'changes',
       'costs',
+      'silence',
       'sql',
       'tables',
     ]);
@@ -186,7 +187,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       return text;
     };
     await expect(agent.call('drop')).rejects.toThrow(
-      'There is no tool drop: use report, coverage, summary, changes, costs, sql, tables.',
+      'There is no tool drop: use report, coverage, summary, changes, costs, silence, sql, tables.',
     );
     expect(await says('report', {})).toBe(
       'The argument answer must be tokens, tools, activity, productivity, users, quality, me, or today.',

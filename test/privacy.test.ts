@@ -6,6 +6,7 @@ import { dayOf } from '../src/day.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
+import { addHeartbeat } from '../src/store/state/heartbeat.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { randomOf } from './random.js';
 import { type Operation, queryOf, Reference } from './reference.js';
@@ -120,6 +121,11 @@ beforeAll(async () => {
     },
     world.now,
   );
+  await addHeartbeat(world.store, {
+    ...{ orgId: 'acme', userId: 'secret-tools-0', collectorId: 'secret-tools-c', version: '0.2.0' },
+    ...{ seenAt: Date.parse('2026-06-25T10:00:00Z'), host: 'secret-tools-laptop', fingerprint: 'f' },
+    agents: [{ agent: 'codex', changedAt: null }],
+  });
   await protect();
 });
 

@@ -9,6 +9,7 @@ import type { Action, Role } from '../src/api/roles.js';
 import { Signer } from '../src/computers/address-signer.js';
 import { runAgent } from '../src/computers/run-agent.js';
 import { LIFE_MS } from '../src/computers/transfer.js';
+import { dayOf, MS_PER_DAY } from '../src/day.js';
 import { folderOf, LAKE } from '../src/lake/lake-paths.js';
 import { noSnapshot, SNAPSHOT, snapshotText } from '../src/lake/snapshot.js';
 import { buildApp } from '../src/service/app.js';
@@ -142,6 +143,24 @@ export class Service {
           sql: `INSERT INTO keys (key_id, org_id, role, key_hash, fingerprint, created_at)
             SELECT $id, 'acme', 'guest', 'none', 'none', instant($now)`,
           parameters: { id: of('key_id'), now },
+        },
+      ]);
+    }
+    if (path.endsWith('/silence/acknowledgements')) {
+      // A collector that stopped a month ago, whose person was active then.
+      const at = now - 30 * MS_PER_DAY;
+      await store.run([
+        { sql: 'DELETE FROM heartbeats' },
+        {
+          sql: `INSERT INTO heartbeats
+            SELECT 'acme', 'ada', '7f3a1c5d9b2e4f60', '', instant($at), NULL, 'ada-laptop', '0.2.0', 'none'`,
+          parameters: { at },
+        },
+        {
+          sql: `INSERT INTO coverage
+            SELECT 'acme', CAST($day AS DATE), 'ada', 'codex', 'log', 1, 0, 0, 1
+            WHERE NOT EXISTS (SELECT 1 FROM coverage)`,
+          parameters: { day: dayOf(at) },
         },
       ]);
     }

@@ -1,5 +1,5 @@
--- One row is one agent of one user that went silent: it reported on at least 5 of 14 days, and then no more until the newest built day,
--- for three days from Monday to Friday.
+-- One row is one agent of one user that went silent: it reported on at least 5 days of 14, the last of them within 92 days before the newest
+-- built day, and then no more until that, for three days from Monday to Friday.
 -- Grain: (org_id, user_id, agent).
 CREATE OR REPLACE VIEW silent_agents AS
 SELECT
@@ -7,28 +7,36 @@ SELECT
   coverage.user_id AS user_id,
   coverage.agent AS agent,
   max(coverage.day) AS last_day,       -- on which it reported
-  count(DISTINCT coverage.day) AS days  -- on which it reported, of the 14
+  count(DISTINCT coverage.day) AS days  -- on which it reported, of the 14 up to the last one
 FROM coverage
 JOIN (
   SELECT
-    org_id,
-    -- The first of the three days. 2001-01-01 was a Monday.
-    newest_day - CAST(
-      CASE date_diff('day', DATE '2001-01-01', newest_day) % 7 WHEN 0 THEN 4 WHEN 1 THEN 4 WHEN 5 THEN 3 WHEN 6 THEN 4 ELSE 2 END AS INTEGER
-    ) AS quiet_from
-  FROM (
+    coverage.org_id AS org_id,
+    coverage.user_id AS user_id,
+    coverage.agent AS agent,
+    max(coverage.day) AS stopped_on
+  FROM coverage
+  JOIN (
     SELECT
       org_id,
       max(day) AS newest_day
     FROM activity
     GROUP BY org_id
   ) AS built
-) AS silence
-  ON silence.org_id = coverage.org_id
-WHERE coverage.day >= silence.quiet_from - 14
+    ON built.org_id = coverage.org_id
+  WHERE coverage.day >= built.newest_day - 92
+  GROUP BY
+    coverage.org_id,
+    coverage.user_id,
+    coverage.agent
+  HAVING max(coverage.day) < quiet_from(max(built.newest_day))
+) AS stopped
+  ON stopped.org_id = coverage.org_id
+  AND stopped.user_id = coverage.user_id
+  AND stopped.agent = coverage.agent
+WHERE coverage.day > stopped.stopped_on - 14
 GROUP BY
   coverage.org_id,
   coverage.user_id,
   coverage.agent
-HAVING max(coverage.day) < max(silence.quiet_from)
-  AND count(DISTINCT coverage.day) >= 5
+HAVING count(DISTINCT coverage.day) >= 5

@@ -3,7 +3,7 @@ import { sentenceOf } from '../store/day-checks.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type BuildRange, type Built, build } from './build-days.js';
-import { removeOldAccess, removeOldEvents } from './retention.js';
+import { removeOldEvents, removeOldState } from './retention.js';
 
 /** The trigger of a run. */
 export type Cause = 'start' | 'nightly' | 'retry' | 'command';
@@ -96,7 +96,7 @@ async function record(
     try {
       if (!isChosen) {
         removed = await removeOldEvents(store, retentionDays, clock());
-        await removeOldAccess(store, clock());
+        await removeOldState(store, clock());
       }
     } catch (error) {
       // Built days are published even if removing fails.

@@ -2,6 +2,7 @@ import { retentionDaysOf } from '../controls/control-revisions.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../day.js';
 import { staleDays } from '../store/stale-days.js';
 import { removeOldEntries } from '../store/state/access-log.js';
+import { removeOldHeartbeats } from '../store/state/heartbeat.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
 /** If the clock is further ahead of the newest record than this, it must have been so for a while to be believed. */
@@ -51,7 +52,9 @@ export async function removeOldEvents(
   );
 }
 
-/** Removes entries of the access log that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
-export async function removeOldAccess(store: Store, now: number): Promise<void> {
-  if (await isPlausible(store, now)) await removeOldEntries(store, now);
+/** Removes entries of the access log and heartbeats that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
+export async function removeOldState(store: Store, now: number): Promise<void> {
+  if (!(await isPlausible(store, now))) return;
+  await removeOldEntries(store, now);
+  await removeOldHeartbeats(store, now);
 }

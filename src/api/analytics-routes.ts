@@ -16,6 +16,7 @@ import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
+import { silenceAnswers } from './silence-answers.js';
 import {
   beforeOf,
   earliestOf,
@@ -258,4 +259,6 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       return sendAnswer(answered, isKnownOf(request), request, reply);
     },
   );
+
+  silenceAnswers(app, { store, config, clock });
 };

@@ -3,6 +3,7 @@ import { type Day, isDay } from '../day.js';
 import { ANSWERS, type Answer, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { limitOf } from './page-limit.js';
 import type { RouteTool, ToolText } from './route-tool.js';
+import { SilenceQuery } from './silence-query.js';
 import {
   ChangesQuery,
   Filters,
@@ -136,6 +137,13 @@ const COSTS: ToolText = {
     'What the tokens of each UTC day cost in USD at the list prices of that day, by kind of token, with the models that have no known price and their share of the tokens. billable_tokens are credits of the rate card, not dollars.',
 };
 
+const SILENCE: ToolText = {
+  name: 'silence',
+  title: 'Who went silent',
+  about:
+    'Which laptops (collectors) and agents of people stopped reporting, since when, and what somebody knows about it. Use it when numbers look too low. idle agents have nothing to send. Without people by name only the counts in meta.',
+};
+
 /** The answers that are tools of their own. */
 const OWN_TOOLS: Partial<Record<Answer, ToolText>> = {
   coverage: COVERAGE,
@@ -154,6 +162,12 @@ export const analyticsTools: readonly RouteTool[] = [
     action: isTotals(answer) ? ('read its own analytics' as const) : ('read analytics' as const),
     input: queryOf(answer),
   })),
+  {
+    tool: SILENCE,
+    path: 'silence',
+    action: 'read analytics' as const,
+    input: SilenceQuery,
+  },
   {
     tool: REPORT,
     answer: { name: 'me', about: ME },

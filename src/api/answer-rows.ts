@@ -12,7 +12,7 @@ import { SMALLEST_GROUP } from '../store/state/privacy-revisions.js';
 import type { ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
-import { type Answer, fileOf, isKind, isPaged, isTotals } from './answer-names.js';
+import { ANSWERS, type Answer, fileOf, isKind, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 import { type Guard, quietDaysSql } from './protection.js';
 import {
@@ -89,14 +89,16 @@ export function columnsOf(answer: Answer, groupBy?: string): string[] {
   return memberNames(fileOf(answer, groupBy));
 }
 
-/** The SELECT of an answer. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
-function sqlOf(answer: Answer, groupBy: string | undefined, form: Form): string {
-  const file = fileOf(answer, groupBy);
+/** The files of totals, which say where the next page begins. */
+const PAGED: readonly string[] = ANSWERS.filter(isTotals);
+
+/** The SELECT of the answer in a file of `sql/answer`. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
+export function sqlOfAnswer(file: string, form: Form): string {
   const sql = readSql(`answer/${file}.sql`);
   if (form === 'arrow') return sql;
   const columns = shapesOf(file).map(({ name, type }) => ({ name, type, sql: name }));
   const text = form === 'csv' ? csvRow(columns) : `concat(',', ${jsonRow(columns)})`;
-  return `SELECT ${text}${isTotals(answer) ? ', next_cursor' : ''} FROM (\n${sql}\n)`;
+  return `SELECT ${text}${PAGED.includes(file) ? ', next_cursor' : ''} FROM (\n${sql}\n)`;
 }
 
 /** A page of users: its first and its last, undefined if it is empty. */
@@ -135,7 +137,7 @@ export async function readReport(
 ): Promise<Reading> {
   const isByKind = isKind(request.groupBy);
   const page = isPaged(answer) && !isByKind ? await pageOf(select, answer, request) : undefined;
-  const sql = sqlOf(answer, request.groupBy, form);
+  const sql = sqlOfAnswer(fileOf(answer, request.groupBy), form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
     const { text, parameters } = totalsSql(answer, await withRepoKeys(select, request));

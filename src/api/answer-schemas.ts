@@ -80,6 +80,27 @@ export const PlaceAnswer = z.object({
   meta: z.object(Range),
 });
 
+const silenceCount = (description: string, example: number) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [example] });
+
+/** How many collectors and agents report, and how many don't. */
+export const SilenceCounts = {
+  live_collectors: silenceCount('collectors that report', 231),
+  silent_collectors: silenceCount('collectors that are silent, and nobody has said why', 2),
+  silent_agents: silenceCount('agents of people that are silent, and nobody has said why', 1),
+  idle_agents: silenceCount('agents that have stopped with nothing left to send', 4),
+  acknowledged: silenceCount('silent collectors and agents of which somebody knows why', 3),
+};
+
+/** Which collectors and agents are silent. */
+export const SilenceAnswer = z.object({
+  data: z.array(rowOf('silence')).meta({ description: 'empty for those who may not see people by name' }),
+  meta: z.object({ org_id: Range.org_id, ...SilenceCounts }),
+});
+
 /** Ours: the open day so far: one row of each answer, and one for each active user. */
 export const TodayAnswer = z.object({
   data: z.object({

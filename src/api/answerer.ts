@@ -312,12 +312,17 @@ async function readPieces(
     data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
     ...(isOwn ? {} : page),
   };
-  if (form === 'csv') return { page, pieces: csvOf(reading) };
-  if (form === 'json') return { page, pieces: rowsText(reading, meta) };
+  return { page, pieces: await piecesOf(reading, form, meta) };
+}
+
+/** The parts of a body with rows, and what is said of them: in JSON beside them, in Arrow as texts. */
+export async function piecesOf(reading: Reading, form: Form, meta: object): Promise<Pieces> {
+  if (form === 'csv') return csvOf(reading);
+  if (form === 'json') return rowsText(reading, meta);
   const { arrowBytes } = await import('../arrow/arrow-stream.js');
   const told = Object.entries(meta).filter(([, value]) => value !== null);
   const texts = Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
-  return { page, pieces: arrowBytes(reading.results, texts) };
+  return arrowBytes(reading.results, texts);
 }
 
 /** The JSON of an answer whose `data` are rows. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DaySchema, lastClosedDay } from '../day.js';
 import { organizationStatus } from '../store/organization-status.js';
 import { readSql } from '../store/sql-text.js';
+import { SilenceCounts } from './answer-schemas.js';
 import { aboutEveryone } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
 
@@ -28,6 +29,25 @@ export const Status = z
     rejects: z
       .record(z.string(), z.int())
       .meta({ description: 'rejected lines by the rule that they broke', examples: [{ missing_member: 1 }] }),
+    silence: z.object(SilenceCounts).meta({ description: 'collectors and agents by their states' }),
+    silent_collectors: z
+      .array(
+        z.object({
+          user_id: z.string().meta({ description: 'id of the user', examples: ['ada'] }),
+          host: z
+            .string()
+            .nullable()
+            .meta({ description: "name of the collector's machine, or null", examples: ['ada-laptop'] }),
+          last_day: DaySchema.meta({
+            description: 'day on which it last reported',
+            examples: ['2026-06-01'],
+          }),
+        }),
+      )
+      .meta({
+        description:
+          'that nobody has acknowledged, the newest first; empty for those who may not see people by name',
+      }),
     silent_agents: z
       .array(
         z.object({
@@ -39,7 +59,10 @@ export const Status = z
           }),
         }),
       )
-      .meta({ description: 'empty for those who may not see people by name' }),
+      .meta({
+        description:
+          'that nobody has acknowledged, the newest first; empty for those who may not see people by name',
+      }),
     without_user: z.array(
       z.object({ agent, events: count("events of the last 14 days that don't say whose they are", 6) }),
     ),
@@ -70,8 +93,8 @@ export const statusRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         from: { day: config.historyStart },
       });
       const status = found ?? { ...NOTHING, org_id: orgId };
-      const silent_agents = request.protection === undefined ? status.silent_agents : [];
-      return { data: { ...status, silent_agents, data_days: days.map((row) => DaySchema.parse(row.day)) } };
+      const named = request.protection === undefined ? {} : { silent_collectors: [], silent_agents: [] };
+      return { data: { ...status, ...named, data_days: days.map((row) => DaySchema.parse(row.day)) } };
     },
   );
 };
@@ -86,6 +109,14 @@ const NOTHING = {
   days_stale: 0,
   oldest_stale_day: null,
   rejects: {},
+  silence: {
+    live_collectors: 0,
+    silent_collectors: 0,
+    silent_agents: 0,
+    idle_agents: 0,
+    acknowledged: 0,
+  },
+  silent_collectors: [],
   silent_agents: [],
   without_user: [],
 } as const satisfies Partial<z.infer<typeof Status>>;

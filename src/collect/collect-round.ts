@@ -36,9 +36,11 @@ export interface Round {
 /** The result of a round. */
 export interface RoundResult {
   /** Files of agents that are here. */
-  files: number;
+  readonly files: number;
   /** Files that were read. */
   read: number;
+  /** The agents whose files are here, and when one of these last changed. */
+  readonly agents: ReadonlyMap<string, number>;
   /** New events in them. */
   events: number;
   /** Lines that broke a rule. */
@@ -62,19 +64,25 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
  */
 export async function collectRound(round: Round): Promise<RoundResult> {
   const { target, files, sender, spool, spoolBytes } = round;
-  const result: RoundResult = {
-    files: 0,
-    read: 0,
-    events: 0,
-    rejected: 0,
-    leftOut: new Set(),
-    problem: undefined,
-  };
+  const leftOut = new Set<string>();
   const found = SOURCES.map((source) => ({
     source,
-    all: filesOf(source, ({ message }) => result.leftOut.add(message)),
+    all: filesOf(source, ({ message }) => leftOut.add(message)),
   }));
-  result.files = found.reduce((sum, { all }) => sum + all.length, 0);
+  const agents = found.flatMap(({ source, all }) =>
+    all.length === 0
+      ? []
+      : [[source.name, all.reduce((newest, { changedAt }) => Math.max(newest, changedAt ?? 0), 0)] as const],
+  );
+  const result: RoundResult = {
+    files: found.reduce((sum, { all }) => sum + all.length, 0),
+    read: 0,
+    agents: new Map(agents),
+    events: 0,
+    rejected: 0,
+    leftOut,
+    problem: undefined,
+  };
   await sender.send();
   const work = join(target.folder, 'work');
   rmSync(work, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { writePrivate } from '../hooks/spool.js';
 import { readJson, type Target } from './collect-folder.js';
@@ -10,6 +11,10 @@ export interface CollectStatus {
   readonly server: string;
   readonly org_id: string;
   readonly user_id: string;
+  /** Names the collector to the server: chosen at random. */
+  readonly collector_id: string;
+  /** When the server last had a sign of life. */
+  readonly heartbeat_at: number | null;
   readonly last_run_at: number | null;
   readonly last_sent_at: number | null;
   /** Events that the server has accepted, including copies of earlier ones. */
@@ -34,6 +39,8 @@ export interface CollectStatus {
 export function statusOf({ server, orgId, userId, folder }: Target): CollectStatus {
   const known = (readJson(join(folder, 'status.json')) ?? {}) as Partial<CollectStatus>;
   return {
+    collector_id: randomBytes(8).toString('hex'),
+    heartbeat_at: null,
     last_run_at: null,
     last_sent_at: null,
     events_sent: 0,

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isOfSystem } from '../disk/folder.js';
 import { OnlyOne } from '../disk/only-one.js';
+import { VERSION } from '../disk/package-root.js';
 import { rmSync } from '../disk/renames.js';
 import { reasonOf, UsageError } from '../exit.js';
 import { isOutOfRoom } from '../store/store-fault.js';
@@ -20,6 +22,9 @@ const HOLDS_MS = 15 * 60_000;
 /** How many of the files that were left out are named, in the status and in the sentences of a round. */
 const LEFT_OUT_NAMED = 20;
 const SAID = 3;
+
+/** How often the server gets a sign of life, also when nothing is new. */
+const HEARTBEAT_MS = 60 * 60_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NO_AGENT =
@@ -84,7 +89,7 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
       const spool = new BodySpool(join(target.folder, 'spool'), clock);
       const notBefore = statusOf(target).not_before ?? 0;
       const sender = new BodySender(spool, service, clock, notBefore, () => one.touch());
-      const parts = { target, one, files, spool, sender };
+      const parts = { target, one, files, spool, sender, service };
       if (everyMs === undefined) return await playRound(parts, options);
       for (;;) {
         // If another process began while this one was silent, the rounds are left to it.
@@ -110,6 +115,7 @@ interface Parts {
   readonly files: SentFiles;
   readonly spool: BodySpool;
   readonly sender: BodySender;
+  readonly service: EventService;
 }
 
 /**
@@ -117,7 +123,7 @@ interface Parts {
  * nothing waits.
  */
 async function playRound(
-  { target, one, files, spool, sender }: Parts,
+  { target, one, files, spool, sender, service }: Parts,
   { spoolBytes, everyMs, waitMs, clock, say }: CollectOptions,
 ): Promise<boolean> {
   const isOnce = everyMs === undefined;
@@ -128,6 +134,7 @@ async function playRound(
   sender.divided = undefined;
   const before = statusOf(target);
   const [sent, rejected] = [sender.sent, sender.rejected];
+  let beatAt = before.heartbeat_at;
   const note = async (problem: string | undefined, leftOut: ReadonlySet<string>) => {
     const problems = [sender.damaged, sender.divided, problem].filter((sentence) => sentence !== undefined);
     const status = after(before, {
@@ -141,6 +148,7 @@ async function playRound(
       left_out: [...leftOut].slice(0, LEFT_OUT_NAMED),
       problem: problems.length === 0 ? null : problems.join(' '),
       not_before: sender.notBefore > clock() ? sender.notBefore : null,
+      heartbeat_at: beatAt,
     });
     await saveStatus(target.folder, status);
     return status;
@@ -159,6 +167,12 @@ async function playRound(
       touch,
     });
     const isDone = await drain(patience());
+    if (
+      isBeatDue(before, clock()) &&
+      clock() >= sender.notBefore &&
+      (await service.beat(heartbeatOf(before, result)))
+    )
+      beatAt = clock();
     const status = await note(result.problem ?? sender.problem, result.leftOut);
     const sentence = sentenceOf(result, sender.sent - sent, status, before);
     if (sentence !== undefined || isOnce) say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
@@ -168,6 +182,22 @@ async function playRound(
     if (error instanceof UsageError) await note(error.message, new Set(before.left_out));
     throw error;
   }
+}
+
+/**
+ * Whether the server should get a sign of life. A machine on which this is the first run, such as one for a job of CI, may never run it again:
+ * then nobody should wait for it. A time noted before the clock was set back is ignored.
+ */
+function isBeatDue({ last_run_at, heartbeat_at }: CollectStatus, now: number): boolean {
+  if (last_run_at === null) return false;
+  return heartbeat_at === null || Math.abs(now - heartbeat_at) >= HEARTBEAT_MS;
+}
+
+function heartbeatOf({ collector_id, user_id }: CollectStatus, { agents }: RoundResult): object {
+  return {
+    ...{ collector_id, user_id, host: hostname() || null, version: VERSION },
+    agents: [...agents].map(([agent, changedAt]) => ({ agent, changed_at: changedAt || null })),
+  };
 }
 
 /** Asks whose events a key sends, until the service answers. With --watch it never gives up. */
@@ -195,6 +225,7 @@ type Change = Pick<
   | 'left_out'
   | 'problem'
   | 'not_before'
+  | 'heartbeat_at'
 > & { readonly now: number; readonly sent: number; readonly rejected: number };
 
 function after(before: CollectStatus, { now, sent, rejected, ...present }: Change): CollectStatus {

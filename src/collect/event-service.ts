@@ -8,6 +8,9 @@ import type { Connection, Sender } from './collect-folder.js';
 /** How long the service may take to answer. */
 const ANSWER_MS = 60_000;
 
+/** How long a sign of life may take: nothing waits for it. */
+const HEARTBEAT_MS = 10_000;
+
 /** How many characters of the service's detail on an event are kept. */
 const DETAIL_CHARACTERS = 1000;
 
@@ -83,6 +86,21 @@ export class EventService {
     return { accepted, rejected, detail: errors[0]?.detail.slice(0, DETAIL_CHARACTERS) };
   }
 
+  /**
+   * Says that the collector works. Answers whether the service has answered: also if it is an older one that doesn't know signs of life, or
+   * refuses this one.
+   */
+  async beat(heartbeat: object): Promise<boolean> {
+    const headers = { 'content-type': 'application/json' };
+    const body = Buffer.from(JSON.stringify(heartbeat));
+    try {
+      const { status } = await this.request('POST', '/events/heartbeat', { headers, body }, HEARTBEAT_MS);
+      return status !== 429 && status < 500;
+    } catch {
+      return false;
+    }
+  }
+
   close(): void {
     this.outgoing?.close();
   }
@@ -92,7 +110,8 @@ export class EventService {
     const isKnown = body !== undefined;
     let answer: Answer;
     try {
-      answer = await this.request(method, path, body);
+      const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+      answer = await this.request(method, path, body && { headers, body });
     } catch (error) {
       if (error instanceof UsageError) throw error;
       if (error instanceof AnswerTooLong) throw new Later(`${server} gives the answer of another program`);
@@ -128,16 +147,21 @@ export class EventService {
     throw new UsageError(`${sentence}, and is not the address of a Daybook service: correct --server.`);
   }
 
-  private async request(method: string, path: string, body: Buffer | undefined): Promise<Answer> {
+  private async request(
+    method: string,
+    path: string,
+    sent: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer } | undefined,
+    timeoutMs = ANSWER_MS,
+  ): Promise<Answer> {
     const { server, key } = this.connection;
     this.outgoing ??= await Outgoing.to(server);
     return this.outgoing.send(method, `/api/v1${path}`, {
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' }),
+        ...sent?.headers,
       },
-      body,
+      body: sent?.body,
     });
   }
 }

@@ -108,7 +108,12 @@ function read(
   { chosen, clock }: { chosen: Config; clock: () => number },
 ): Promise<Ingested> {
   const userId = source.namesUsers ? undefined : (options.user ?? userInfo().username);
-  const request = { orgId: options.org, source: source.name, userId, files: [...files] };
+  const asked = files.map(({ path, size, state }) => ({
+    path,
+    size,
+    ...(state === undefined ? {} : { state }),
+  }));
+  const request = { orgId: options.org, source: source.name, userId, files: asked };
   return inOrganization(options, 'Nothing was read.', (isNew) =>
     withProgress(`Reading ${source.title}`, (progress) =>
       call(chosen, clock, 'ingest', { ...request, isNew }, progress),

@@ -42,17 +42,34 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
   if (organizations.length === 0) return print('There are no events yet: "daybook ingest" reads some.');
   print(
     table(
-      organizations.map(({ rejects, silent_agents, without_user, ...counts }) => ({
-        ...counts,
-        rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
-      })),
+      organizations.map(
+        ({ rejects, silence, silent_collectors, silent_agents, without_user, ...counts }) => ({
+          ...counts,
+          rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
+        }),
+      ),
       { first: SHOWN_FIRST, rest: '--json has all' },
     ),
   );
-  for (const { org_id, rejects, silent_agents, without_user } of organizations) {
+  for (const { org_id, rejects, silence, silent_collectors, silent_agents, without_user } of organizations) {
     for (const [reason, lines] of Object.entries(rejects))
       print(`  ${org_id}: ${count(lines, 'line')} rejected (${reason})`);
-    if (silent_agents.length > 0) print(`  ${org_id}: ${silenceOf(silent_agents)}`);
+    if (silence.live_collectors > 0)
+      print(`  ${org_id}: ${count(silence.live_collectors, 'collector')} reporting`);
+    if (silent_collectors.length > 0)
+      print(
+        `  ${org_id}: ${silenceOf(
+          'collectors',
+          silent_collectors.map(({ host, ...one }) => ({ ...one, what: host ?? 'unnamed machine' })),
+        )}`,
+      );
+    if (silent_agents.length > 0)
+      print(
+        `  ${org_id}: ${silenceOf(
+          'agents',
+          silent_agents.map(({ agent, ...one }) => ({ ...one, what: nameOf(agent) })),
+        )}`,
+      );
     for (const { agent, events } of without_user)
       print(
         `  ${org_id}: ${count(events, 'event')} of ${nameOf(agent)} in the last 14 days without a user, counted for "unknown"`,
@@ -77,7 +94,7 @@ const SHOWN_FIRST = [
   'rejects',
 ];
 
-/** How many silent agents are named. */
+/** How many silent collectors, and agents, are named. */
 const NAMED = 5;
 
 /** An agent's name in sentences. */
@@ -85,12 +102,15 @@ function nameOf(agent: string): string {
   return agent === '' ? 'an unnamed agent' : agent;
 }
 
-/** The sentence about users whose agents went silent. */
-function silenceOf(silent: readonly { user_id: string; agent: string; last_day: string }[]): string {
+/** The sentence about users whose collectors or agents went silent. */
+function silenceOf(
+  whose: string,
+  silent: readonly { user_id: string; what: string; last_day: string }[],
+): string {
   const users = new Set(silent.map(({ user_id }) => user_id)).size;
   const named = silent
     .slice(0, NAMED)
-    .map(({ user_id, agent, last_day }) => `${user_id} (${nameOf(agent)}, last on ${last_day})`);
+    .map(({ user_id, what, last_day }) => `${user_id} (${what}, last on ${last_day})`);
   const others = silent.length > NAMED ? ` and ${silent.length - NAMED} more` : '';
-  return `agents of ${count(users, 'user')} went silent: ${named.join(', ')}${others}`;
+  return `${whose} of ${count(users, 'user')} went silent: ${named.join(', ')}${others}`;
 }

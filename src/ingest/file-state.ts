@@ -14,6 +14,8 @@ export interface SeenFile {
    * that are equal have the same content, unless somebody sets the clock of the machine back.
    */
   readonly state: string;
+  /** When its content last changed: Unix milliseconds. */
+  readonly changedAt: number;
 }
 
 /** Looks at a file; undefined where nothing is. Throws LeftOut as openForeign does. */
@@ -23,7 +25,8 @@ export function seeFile(path: string, limitBytes?: number): SeenFile | undefined
   try {
     const { size, mtimeNs, ctimeNs } = opened.found;
     const tail = hash('md5', tailOf(opened.descriptor, Number(size)));
-    return { size: Number(size), state: `${size} ${mtimeNs} ${ctimeNs} ${tail}` };
+    const state = `${size} ${mtimeNs} ${ctimeNs} ${tail}`;
+    return { size: Number(size), state, changedAt: Number(mtimeNs / 1_000_000n) };
   } finally {
     closeSync(opened.descriptor);
   }
@@ -33,11 +36,14 @@ export function seeFile(path: string, limitBytes?: number): SeenFile | undefined
  * The same for a SQLite database with its write-ahead log. Reading it can leave an empty log, and changes the log's ctime if root
  * reads it.
  */
-export function databaseState(path: string): string {
-  return [path, `${path}-wal`]
+export function databaseState(path: string): Omit<SeenFile, 'size'> {
+  const found = [path, `${path}-wal`]
     .map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
-    .flatMap((found) => (found === undefined || found.size === 0n ? [] : [`${found.size} ${found.mtimeNs}`]))
-    .join(', ');
+    .filter((one) => one !== undefined && one.size > 0n);
+  return {
+    state: found.map((one) => `${one?.size} ${one?.mtimeNs}`).join(', '),
+    changedAt: Math.max(0, ...found.map((one) => Number((one?.mtimeNs ?? 0n) / 1_000_000n))),
+  };
 }
 
 /** One for all files: to make one for each takes longer than to read it. */

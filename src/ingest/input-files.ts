@@ -16,6 +16,8 @@ export interface InputFile {
   readonly size: number;
   /** Tells this version of the file from others: see SeenFile. */
   readonly state?: string | undefined;
+  /** When it last changed: Unix milliseconds. */
+  readonly changedAt?: number;
 }
 
 /** Is told about files that are left out. */
@@ -26,7 +28,7 @@ function seen(source: Source, path: string, skip: Skip): SeenFile | undefined {
   const unit = unitOf(source, path);
   if (unit === 'database') {
     const size = checkForeign(path);
-    return size === undefined ? undefined : { size, state: databaseState(path) };
+    return size === undefined ? undefined : { size, ...databaseState(path) };
   }
   const file = seeFile(path, unit === 'document' ? undefined : fileLimitOf(source));
   if (file === undefined) return undefined;

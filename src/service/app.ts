@@ -37,6 +37,7 @@ import { controlsRoutes } from '../controls/controls-routes.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes } from '../ingest/event-routes.js';
+import { heartbeatRoutes } from '../ingest/heartbeat-routes.js';
 import type { InboxDeps } from '../ingest/request-body.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
@@ -191,6 +192,7 @@ export function buildApp(
   app.register(family('v1', statusRoutes), { ...all, prefix: '/api/v1/status' });
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', mcpRoutes), { ...all, prefix: '/mcp' });
+  app.register(family('v1', heartbeatRoutes), { ...all, prefix: '/api/v1/events/heartbeat' });
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('otlp', otlpRoutes), { ...all, countRecords: metrics.countRecords, prefix: '/otlp' });

@@ -9,6 +9,7 @@ import type { Outcome } from '../otlp/take-telemetry.js';
 import type { Signal } from '../otlp/telemetry.js';
 import type { Config } from '../settings/config.js';
 import { staleDays } from '../store/stale-days.js';
+import { silenceCounts } from '../store/state/silence.js';
 import type { Store } from '../store/store.js';
 
 /** How long values from the store are reused, because scrapes must not cost work. */
@@ -149,6 +150,13 @@ export class Metrics {
     gauge('daybook_builds_due', 'Closed days that wait for a build', async (own) =>
       own.set((await read()).staleDays),
     );
+    for (const [name, help] of [
+      ['live_collectors', 'Collectors that report'],
+      ['silent_collectors', 'Collectors that are silent, and that nobody has acknowledged'],
+      ['silent_agents', 'Agents of people that are silent, and that nobody has acknowledged'],
+      ['idle_agents', 'Agents of people that have stopped with nothing left to send'],
+    ] as const)
+      gauge(`daybook_${name}`, help, async (own) => own.set((await read()).silence[name]));
     gauge(
       'daybook_build_runs',
       'Recorded builds, by cause and outcome (ok, failed)',
@@ -214,7 +222,14 @@ async function readStore(store: Store, now: number) {
     const { runs: before = 0, seconds = 0 } = runs.get(`${cause} ${outcome}`) ?? {};
     runs.set(`${cause} ${outcome}`, { cause, outcome, runs: before + 1, seconds: seconds + secondsOf(run) });
   }
-  return { staleDays: stale.length, runs: [...runs.values()], lastRun: all.at(-1) };
+  const silence = { live_collectors: 0, silent_collectors: 0, silent_agents: 0, idle_agents: 0 };
+  const organizations = (await store.select('SELECT org_id FROM organizations')).map(({ org_id }) =>
+    String(org_id),
+  );
+  const countsOf = await silenceCounts(store.select.bind(store), organizations, lastClosedDay(now));
+  for (const counts of organizations.map(countsOf))
+    for (const name of Object.keys(silence) as (keyof typeof silence)[]) silence[name] += counts[name];
+  return { staleDays: stale.length, silence, runs: [...runs.values()], lastRun: all.at(-1) };
 }
 
 /** The headers that proxies and content delivery networks add. */

@@ -1111,14 +1111,14 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   silent_agents: {
     kind: "view",
-    about: "One row is one agent of one user that went silent: it reported on at least 5 of 14 days, and then no more until the newest built day, for three days from Monday to Friday.",
+    about: "One row is one agent of one user that went silent: it reported on at least 5 days of 14, the last of them within 92 days before the newest built day, and then no more until that, for three days from Monday to Friday.",
     grain: ["org_id", "user_id", "agent"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: true },
       { name: "user_id", type: "VARCHAR", isNullable: true },
       { name: "agent", type: "VARCHAR", isNullable: true },
       { name: "last_day", type: "DATE", isNullable: true, comment: "on which it reported" },
-      { name: "days", type: "BIGINT", isNullable: true, comment: "on which it reported, of the 14" },
+      { name: "days", type: "BIGINT", isNullable: true, comment: "on which it reported, of the 14 up to the last one" },
     ],
   },
   skill_uses: {
@@ -1488,6 +1488,21 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "user_id", type: "VARCHAR", isNullable: false },
     ],
   },
+  heartbeats: {
+    about: "One row is one sign of life of a collector, or with an agent what it says of that agent. Of a collector only the newest ones count: nightly work removes the others.",
+    grain: ["org_id", "user_id", "collector_id", "agent", "seen_at"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "whose sessions the collector sends" },
+      { name: "collector_id", type: "VARCHAR", isNullable: false, comment: "chosen at random by the collector, and kept on its machine" },
+      { name: "agent", type: "VARCHAR", isNullable: false, comment: "an agent with files on the machine; '' for the collector itself" },
+      { name: "seen_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "changed_at", type: "TIMESTAMP_MS", isNullable: true, comment: "when one of the agent's files last changed; null for the collector itself, or if it isn't known" },
+      { name: "host", type: "VARCHAR", isNullable: true, comment: "the machine's name; null if it tells none" },
+      { name: "version", type: "VARCHAR", isNullable: false, comment: "of the collector" },
+      { name: "fingerprint", type: "VARCHAR", isNullable: false, comment: "of the key or other credential that it sends with" },
+    ],
+  },
   ingested_files: {
     about: "One row is one file as it was when it was last read. As long as it stays so, it isn't read again.",
     grain: ["org_id", "source", "user_id", "path"],
@@ -1697,6 +1712,20 @@ export const TABLES: Readonly<Record<string, TableText>> = {
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: false },
       { name: "day", type: "DATE", isNullable: false },
+    ],
+  },
+  silence_acknowledgements: {
+    about: "One row says that somebody knows why a collector or an agent of a user is silent. It holds until that reports again, since then its last day is another one. Of several the newest one counts.",
+    grain: ["org_id", "user_id", "kind", "name", "last_day", "acknowledged_at"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "collector or agent" },
+      { name: "name", type: "VARCHAR", isNullable: false, comment: "the collector_id, or the agent" },
+      { name: "last_day", type: "DATE", isNullable: false, comment: "on which it reported" },
+      { name: "acknowledged_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "author", type: "VARCHAR", isNullable: false, comment: "the user, or the credential if it has none" },
+      { name: "reason", type: "VARCHAR", isNullable: true, comment: "null if none was given" },
     ],
   },
   touches: {
@@ -2341,6 +2370,23 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
           },
         ],
       },
+    ],
+  },
+  silence: {
+    shownFirst: ["user_id", "kind", "name", "host", "state", "last_day", "acknowledged_by", "reason"],
+    members: [
+      { name: "user_id", type: "VARCHAR", comment: "id of the user, e.g. ada" },
+      { name: "kind", type: "VARCHAR", comment: "a collector is one machine on which daybook collect runs: collector | agent" },
+      { name: "name", type: "VARCHAR", comment: "id of the collector, or the agent, empty if events name none, e.g. 7f3a1c5d9b2e4f60" },
+      { name: "state", type: "VARCHAR", comment: "idle: its files haven't changed, so there is nothing to send; away: a collector that stopped when its person wasn't active: silent | acknowledged | idle | away | live" },
+      { name: "last_day", type: "DATE", comment: "day in UTC on which it last reported, e.g. 2026-06-01" },
+      { name: "last_seen_at", type: "TIMESTAMP_MS", comment: "when the collector last reported, or null, e.g. 2026-06-01T09:30:00.250Z" },
+      { name: "host", type: "VARCHAR", comment: "name of the collector's machine, or null, e.g. ada-laptop" },
+      { name: "version", type: "VARCHAR", comment: "version of the collector, or null, e.g. 0.2.0" },
+      { name: "fingerprint", type: "VARCHAR", comment: "fingerprint of the collector's key, or null, e.g. 3f1c9a527d0e" },
+      { name: "acknowledged_by", type: "VARCHAR", comment: "who knows why it is silent, or null, e.g. grace" },
+      { name: "acknowledged_at", type: "TIMESTAMP_MS", comment: "when they said so, or null, e.g. 2026-06-04T10:00:00.000Z" },
+      { name: "reason", type: "VARCHAR", comment: "why it is silent, or null, e.g. on leave until July" },
     ],
   },
 };

@@ -1,6 +1,7 @@
 import type { Day } from '../day.js';
 import { readSql } from './sql-text.js';
 import { staleDays } from './stale-days.js';
+import { silenceCounts, silenceSql } from './state/silence.js';
 import type { Parameters, Row, Store } from './store.js';
 
 /** The stored events and built days of each organization, or of one. `last` is the newest closed day. */
@@ -23,10 +24,16 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
     `SELECT org_id, reason, count(*) AS lines FROM rejects ${where} GROUP BY org_id, reason ORDER BY org_id, reason`,
     org,
   );
-  const silent = await store.select(
-    `SELECT * FROM silent_agents ${where} ORDER BY org_id, last_day DESC, user_id, agent`,
-    org,
-  );
+  const orgIds = rows.map(({ org_id }) => String(org_id));
+  const { text, parameters } = silenceSql(orgIds, last, ['silent']);
+  const silent =
+    orgIds.length === 0
+      ? []
+      : await store.select(
+          `SELECT * FROM (${text}) AS silent ORDER BY org_id, last_day DESC, user_id, name`,
+          parameters,
+        );
+  const countsOf = await silenceCounts(store.select.bind(store), orgIds, last);
   // Few rows: an agent of an organization is one.
   const unknown = await store.select(readSql('report/unknown_user.sql'), { last: { day: last } });
   return rows.map((row) => {
@@ -44,11 +51,21 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
       rejects: Object.fromEntries(
         rejects.filter(isOwn).map(({ reason, lines }) => [String(reason), Number(lines)] as const),
       ),
-      silent_agents: silent.filter(isOwn).map(({ user_id, agent, last_day }) => ({
-        user_id: String(user_id),
-        agent: String(agent),
-        last_day: last_day as Day,
-      })),
+      silence: countsOf(String(row.org_id)),
+      silent_collectors: silent
+        .filter((one) => isOwn(one) && one.kind === 'collector')
+        .map(({ user_id, host, last_day }) => ({
+          user_id: String(user_id),
+          host: host === null ? null : String(host),
+          last_day: last_day as Day,
+        })),
+      silent_agents: silent
+        .filter((one) => isOwn(one) && one.kind === 'agent')
+        .map(({ user_id, name, last_day }) => ({
+          user_id: String(user_id),
+          agent: String(name),
+          last_day: last_day as Day,
+        })),
       without_user: unknown
         .filter(isOwn)
         .map(({ agent, events }) => ({ agent: String(agent), events: Number(events) })),

@@ -53,7 +53,7 @@ export async function listOrganizations(store: Store, now: number): Promise<z.in
   return rows.map((row) => Organization.parse(row));
 }
 
-/** Removes an organization, its revoked keys and its access log. Throws a UsageError for one that has anything else. */
+/** Removes an organization, its revoked keys, its access log and the signs of life of its collectors. Throws a UsageError for one that has anything else. */
 export async function removeOrganization(store: Store, orgId: string, now: number): Promise<void> {
   const found = (await listOrganizations(store, now)).find(({ org_id }) => org_id === orgId);
   if (found === undefined)
@@ -67,7 +67,7 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
       `The organization ${orgId} still has valid keys: revoke them first, as "daybook keys list --org ${orgId}" names them.`,
     );
   await store.run(
-    ['keys', 'access_log', 'organizations'].map((table) => ({
+    ['keys', 'access_log', 'heartbeats', 'silence_acknowledgements', 'organizations'].map((table) => ({
       sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
       parameters: { org_id: orgId },
     })),

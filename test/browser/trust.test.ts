@@ -266,3 +266,50 @@ test.runIf(hasBrowser)(
     await expectSound(page);
   },
 );
+
+test.runIf(hasBrowser)('a silent laptop stays on trust until somebody says why', async () => {
+  const events = [10, 11, 12, 13, 14].map((days) =>
+    event(`${days}`, {
+      agent: 'codex',
+      session_id: `s${days}`,
+      timestamp: `${addDays(LAST, -days)}T08:00:00Z`,
+    }),
+  );
+  const site = await Site.start(onTestFinished, {
+    events: [...events, event('now', { user_id: 'grace', timestamp: `${LAST}T10:00:00Z` })],
+  });
+  const { world } = site;
+  const { key: own } = await site.key('member', 'ada');
+  const now = world.now;
+  const beat = (at: number) => {
+    world.now = at;
+    return fetch(`${site.url}/api/v1/events/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ collector_id: 'c1', host: 'hazel-tern', version: '0.2.0' }),
+    });
+  };
+  expect((await beat(Date.parse(`${addDays(LAST, -10)}T12:00:00Z`))).status).toBe(204);
+  world.now = now;
+  const { key } = await site.key('owner', 'root');
+  const page = await site.signedIn(key, 'trust?range=7d');
+  await loaded(page);
+  const day = addDays(LAST, -10);
+  expect(await rowsOf(page, 'silence')).toEqual({ 'hazel-tern': ['ada', 'silent', day, null, null] });
+  await page.getByText('0 laptops report, 1 is silent.').waitFor();
+  await page.getByRole('button', { name: 'Acknowledge hazel-tern of ada' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('on leave');
+  await expectSound(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByText('hazel-tern of ada is acknowledged.').waitFor();
+  await page.getByText('0 laptops report, 0 are silent.').waitFor();
+  expect(await rowsOf(page, 'silence')).toEqual({
+    'hazel-tern': ['ada', 'acknowledged', day, 'root', 'on leave'],
+  });
+  expect(await page.getByRole('button', { name: /^Acknowledge hazel/ }).count()).toBe(0);
+  await expectSound(page);
+  expect((await beat(now)).status).toBe(204);
+  await page.reload();
+  await page.getByText('1 laptop reports, 0 are silent.').waitFor();
+  expect(site.complaints).toEqual([]);
+});

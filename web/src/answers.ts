@@ -432,6 +432,38 @@ export interface Answers {
       counted_at: string;
     };
   };
+  getAnalyticsSilence: {
+    /**
+     * empty for those who may not see people by name
+     */
+    data: SilenceRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * collectors that report
+       */
+      live_collectors: number;
+      /**
+       * collectors that are silent, and nobody has said why
+       */
+      silent_collectors: number;
+      /**
+       * agents of people that are silent, and nobody has said why
+       */
+      silent_agents: number;
+      /**
+       * agents that have stopped with nothing left to send
+       */
+      idle_agents: number;
+      /**
+       * silent collectors and agents of which somebody knows why
+       */
+      acknowledged: number;
+    };
+  };
   getCaller: {
     data: Caller;
   };
@@ -2452,6 +2484,56 @@ export interface CostsRow {
     help: string;
   }[];
 }
+export interface SilenceRow {
+  /**
+   * id of the user
+   */
+  user_id: string;
+  /**
+   * a collector is one machine on which daybook collect runs
+   */
+  kind: 'collector' | 'agent';
+  /**
+   * id of the collector, or the agent, empty if events name none
+   */
+  name: string;
+  /**
+   * idle: its files haven't changed, so there is nothing to send; away: a collector that stopped when its person wasn't active
+   */
+  state: 'silent' | 'acknowledged' | 'idle' | 'away' | 'live';
+  /**
+   * day in UTC on which it last reported
+   */
+  last_day: string;
+  /**
+   * when the collector last reported, or null
+   */
+  last_seen_at: string | null;
+  /**
+   * name of the collector's machine, or null
+   */
+  host: string | null;
+  /**
+   * version of the collector, or null
+   */
+  version: string | null;
+  /**
+   * fingerprint of the collector's key, or null
+   */
+  fingerprint: string | null;
+  /**
+   * who knows why it is silent, or null
+   */
+  acknowledged_by: string | null;
+  /**
+   * when they said so, or null
+   */
+  acknowledged_at: string | null;
+  /**
+   * why it is silent, or null
+   */
+  reason: string | null;
+}
 export interface Caller {
   /**
    * the organization
@@ -2476,6 +2558,7 @@ export interface Caller {
     | 'use the page'
     | 'read analytics'
     | 'see people by name'
+    | 'acknowledge silence'
     | 'read its own analytics'
     | 'run SQL'
     | 'read enterprise controls'
@@ -2660,7 +2743,49 @@ export interface OrganizationStatus {
     [k: string]: number;
   };
   /**
-   * empty for those who may not see people by name
+   * collectors and agents by their states
+   */
+  silence: {
+    /**
+     * collectors that report
+     */
+    live_collectors: number;
+    /**
+     * collectors that are silent, and nobody has said why
+     */
+    silent_collectors: number;
+    /**
+     * agents of people that are silent, and nobody has said why
+     */
+    silent_agents: number;
+    /**
+     * agents that have stopped with nothing left to send
+     */
+    idle_agents: number;
+    /**
+     * silent collectors and agents of which somebody knows why
+     */
+    acknowledged: number;
+  };
+  /**
+   * that nobody has acknowledged, the newest first; empty for those who may not see people by name
+   */
+  silent_collectors: {
+    /**
+     * id of the user
+     */
+    user_id: string;
+    /**
+     * name of the collector's machine, or null
+     */
+    host: string | null;
+    /**
+     * day on which it last reported
+     */
+    last_day: string;
+  }[];
+  /**
+   * that nobody has acknowledged, the newest first; empty for those who may not see people by name
    */
   silent_agents: {
     /**

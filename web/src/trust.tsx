@@ -18,6 +18,7 @@ import { RangeHead } from './range-head.js';
 import { mostFirst } from './ranking.js';
 import { ReportedCosts } from './reported-costs.js';
 import { ScrolledTable } from './scrolled-table.js';
+import { Silence } from './silence.js';
 
 type Status = Answers['getStatus']['data'];
 type Agents = { data: Extract<Answers['getAnalyticsActivity']['data'][number], { group_key: string }>[] };
@@ -43,7 +44,8 @@ export function Trust({ address, session }: PageProps) {
       {status !== undefined && status.days_stale > 0 && <Stale status={status} last={last} />}
       <div class="panels">
         <Facts asked={asked} range={range} status={status} address={unfiltered} last={last} />
-        <Reports asked={asked} range={range} status={status} />
+        <Reports asked={asked} range={range} />
+        <Silence session={session} />
         <Known asked={asked} range={range} />
         <RejectedLines asked={asked} range={range} />
         <Reasons asked={asked} />
@@ -76,8 +78,8 @@ function Stale({ status, last }: { status: Status; last: Day }) {
   );
 }
 
-/** How many agents that went silent are named. */
-const SILENT = 5;
+/** How many days without anybody are named. */
+const GAPS = 5;
 /** How many people must use an agent on a typical working day before a day without any is worth a look. */
 const TYPICAL = 3;
 
@@ -90,8 +92,7 @@ function gapsOf(people: ReadonlyMap<Day, number>, built: readonly Day[]): Day[] 
 }
 
 /** Shows which agent reported on which day. */
-function Reports({ asked: quality, range, status }: QualityProps & { status: Status | undefined }) {
-  const silent = status?.silent_agents ?? [];
+function Reports({ asked: quality, range }: QualityProps) {
   const asked = useAnswer<Agents>(analyticsPath('activity', range, { group_by: 'agent' }));
   const days = daysOf(range);
   const agents = new Map<string, Map<Day, number>>();
@@ -150,23 +151,10 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
           {gaps.map(({ agent, missing }, index) => (
             <Fragment key={agent}>
               {index > 0 && '; '}
-              <bdi>{agent}</bdi> on {missing.slice(0, SILENT).map(dayText).join(', ')}
-              {missing.length > SILENT && ` and ${missing.length - SILENT} more days`}
+              <bdi>{agent}</bdi> on {missing.slice(0, GAPS).map(dayText).join(', ')}
+              {missing.length > GAPS && ` and ${missing.length - GAPS} more days`}
             </Fragment>
           ))}
-        </p>
-      )}
-      {silent.length > 0 && (
-        <p class="note">
-          <i class="state" />
-          No longer reporting:{' '}
-          {silent.slice(0, SILENT).map(({ user_id, agent, last_day }, index) => (
-            <Fragment key={`${user_id} ${agent}`}>
-              {index > 0 && ', '}
-              <bdi>{agent || 'an agent'}</bdi> of <bdi>{user_id}</bdi> since {dayText(last_day)}
-            </Fragment>
-          ))}
-          {silent.length > SILENT && `, and ${silent.length - SILENT} more ("daybook status" lists all)`}
         </p>
       )}
     </Panel>

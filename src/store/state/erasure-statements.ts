@@ -31,6 +31,8 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   transfers: ['file_name', 'content_type', 'dest_path'],
   readiness_reports: ['document'],
   keys: ['name'],
+  heartbeats: ['host', 'collector_id'],
+  silence_acknowledgements: ['name', 'reason'],
 };
 
 /** The tables that a build writes, with a column. */
@@ -198,6 +200,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     ['computers', 'owner_id'],
     ['control_revisions', 'user_id'],
     ['privacy_revisions', 'author'],
+    ['silence_acknowledgements', 'author'],
   ] as const)
     rename(table, column);
   const isErased = `user_id IN (${pseudonyms})`;
@@ -232,6 +235,9 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   remove('scim_members', `member_id IN (SELECT scim_id FROM scim_users WHERE ${org} AND ${isOwn})`);
   remove('scim_users', isOwn);
   remove('deleted_scim_users', `name IN (${names})`);
+  // Nobody waits for the person's machines any more.
+  remove('heartbeats', isOwn);
+  remove('silence_acknowledgements', isOwn);
   const holders = namesOfErased(person).map((name) => quote(`user ${orgId} ${name}`));
   changes.push({ table: 'ended_tickets', where: `ticket_id IN (${holders.join(', ')})` });
   update('rejects', { line: 'NULL' }, hasName('line'));
