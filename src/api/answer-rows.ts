@@ -12,7 +12,7 @@ import { SMALLEST_GROUP } from '../store/state/privacy-revisions.js';
 import type { ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
-import { ANSWERS, type Answer, fileOf, isKind, isPaged, isTotals } from './answer-names.js';
+import { ANSWERS, type Answer, fileOf, hasRowPages, isKind, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 import { type Guard, quietDaysSql } from './protection.js';
 import {
@@ -142,7 +142,8 @@ export async function readReport(
   if (isTotals(answer)) {
     const { text, parameters } = totalsSql(answer, await withRepoKeys(select, request));
     const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
-    return { columns, ...(await pageOfRows(rows)) };
+    const { page, results } = await pageOfRows(rows);
+    return { columns, results, page: hasRowPages(answer) ? page : undefined };
   }
   const reports = [...namesIn(sql)].filter((name) => name.startsWith(REPORT));
   const sources = Object.fromEntries(
