@@ -53,6 +53,7 @@ const ON_EVERY_STORE = [
   'test/api-keys.test.ts',
   'test/audit.test.ts',
   'test/changes.test.ts',
+  'test/budgets.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
   'test/cost-terms.test.ts',

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { budgets } from './budgets.js';
 import { ccusage } from './ccusage.js';
 import { collect } from './collect.js';
 import { company } from './company.js';
@@ -33,6 +34,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   hostile,
   sql,
   summary,
+  budgets,
   company,
   page,
   scale,

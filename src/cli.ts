@@ -66,6 +66,7 @@ const COMMANDS: Readonly<
   lake: () => import('./command/lake.js'),
   people: () => import('./command/people.js'),
   privacy: () => import('./command/privacy.js'),
+  budgets: () => import('./command/budgets.js'),
   organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),

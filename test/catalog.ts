@@ -1,6 +1,7 @@
 import type { DuckDBType } from '@duckdb/node-api';
 import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../src/api/answer-names.js';
 import { type Reading, readReport } from '../src/api/answer-rows.js';
+import { preparedBudgets, readBudgets } from '../src/api/budget-rows.js';
 import { readSilence } from '../src/api/silence-answers.js';
 import { DuckDBListType, DuckDBStructType } from '../src/arrow/duckdb-driver.js';
 import type { Day } from '../src/day.js';
@@ -10,6 +11,7 @@ import { isTable, readViews } from '../src/store/definition.js';
 import { inOrder, readSql, readSqlFolder } from '../src/store/sql-text.js';
 import { silenceSql } from '../src/store/state/silence.js';
 import type { Store } from '../src/store/store.js';
+import { NOW } from './world.js';
 
 /** Writes src/store/catalog.ts: names and types as DuckDB has them, and the comments beside them in `sql/`. */
 
@@ -219,6 +221,17 @@ async function silenceAnswer(store: Store): Promise<AnswerText> {
   return { shownFirst: headOf(text).shownFirst, members };
 }
 
+/** The columns of the answer about budgets, which are asked for as the service asks for them. */
+async function budgetsAnswer(store: Store): Promise<AnswerText> {
+  const text = readSql('answer/budgets.sql');
+  const prepared = await preparedBudgets(store, { orgId: 'acme' }, '2026-05-01' as Day, NOW);
+  const members = await store.snapshot(async (select, readColumns) => {
+    const { results } = await readBudgets(select, readColumns, prepared, 'arrow');
+    return membersOf(results, answerComments(text));
+  });
+  return { shownFirst: headOf(text).shownFirst, members };
+}
+
 /** The text of src/store/catalog.ts, from a store that has nothing yet. */
 export async function catalogText(store: Store): Promise<string> {
   const answers: Record<string, AnswerText> = {};
@@ -226,6 +239,7 @@ export async function catalogText(store: Store): Promise<string> {
     for (const group of [undefined, ...(isTotals(answer) ? [] : GROUPS[answer])])
       answers[fileOf(answer, group)] = await answerOf(store, answer, group);
   answers.silence = await silenceAnswer(store);
+  answers.budgets = await budgetsAnswer(store);
   const constant = (name: string, type: string, value: object) =>
     `export const ${name}: Readonly<Record<string, ${type}>> = ${written(value)};\n`;
   return `// Written by "npm run docs" from sql/, and compared with it by test/catalog.test.ts.

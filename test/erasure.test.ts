@@ -21,6 +21,7 @@ import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
 import { connect } from '../src/store/duckdb-session.js';
 import { addEntries } from '../src/store/state/access-log.js';
+import { changeBudgets } from '../src/store/state/budget-revisions.js';
 import { forgetNames } from '../src/store/state/erased-names.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { saveScimUser } from '../src/store/state/scim-users.js';
@@ -145,6 +146,9 @@ async function populated() {
   await createKey(store, { orgId: ORG, role: 'owner', userId: 'grace', createdBy: NAMES.user }, world.now);
   const privacy = { mode: 'open', smallestGroup: 5, auditors: [NAMES.user] } as const;
   await changePrivacy(store, ORG, () => privacy, NAMES.user, world.now);
+  const budget = { scope: 'person', name: NAMES.user, usd: 10 } as const;
+  const ofAlias = { scope: 'person', name: NAMES.alias, usd: 20 } as const;
+  await changeBudgets(store, ORG, () => [budget, ofAlias], NAMES.user, world.now);
   await saveScimUser(
     store,
     ORG,

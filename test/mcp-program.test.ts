@@ -52,6 +52,8 @@ async function expectTools(agent: Agent): Promise<void> {
     'summary',
     'changes',
     'costs',
+    'silence',
+    'budgets',
     'sql',
     'tables',
   ]);

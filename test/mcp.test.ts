@@ -108,6 +108,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       'changes',
       'costs',
       'silence',
+      'budgets',
       'sql',
       'tables',
     ]);
@@ -143,7 +144,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
   test('of a member sees only own numbers', async () => {
     const agent = await Agent.at(url, await keyOf('member', 'acme', 'ada'), era);
     const tools = await agent.tools();
-    expect(tools.map(({ name }) => name)).toEqual(['summary', 'changes', 'costs', 'report']);
+    expect(tools.map(({ name }) => name)).toEqual(['summary', 'changes', 'costs', 'budgets', 'report']);
     const report = tools.at(-1);
     const summary = await agent.call('summary', { ...RANGE, group_by: 'user' });
     expect(summary.json.data).toMatchObject([{ group_key: 'ada' }]);
@@ -161,7 +162,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       });
     for (const name of ['sql', 'tables', 'coverage'])
       await expect(agent.call(name, RANGE)).rejects.toThrow(
-        `There is no tool ${name}: use summary, changes, costs, report.`,
+        `There is no tool ${name}: use summary, changes, costs, budgets, report.`,
       );
   });
 
@@ -187,7 +188,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       return text;
     };
     await expect(agent.call('drop')).rejects.toThrow(
-      'There is no tool drop: use report, coverage, summary, changes, costs, silence, sql, tables.',
+      'There is no tool drop: use report, coverage, summary, changes, costs, silence, budgets, sql, tables.',
     );
     expect(await says('report', {})).toBe(
       'The argument answer must be tokens, tools, activity, productivity, users, quality, me, or today.',

@@ -6,6 +6,7 @@ import { dayOf } from '../src/day.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
+import { changeBudgets } from '../src/store/state/budget-revisions.js';
 import { addHeartbeat } from '../src/store/state/heartbeat.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { randomOf } from './random.js';
@@ -560,7 +561,12 @@ describe('every route, form and role', () => {
   ];
   const FORMS = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'];
   /** What may have people's names: owners keep these lists, and a member is not hidden from herself. */
-  const ALLOWED = new Set(['root getPeople', 'root getProposedAliases']);
+  const ALLOWED = new Set([
+    'root getPeople',
+    'root getProposedAliases',
+    'root getBudgets',
+    'root getBudgetsHistory',
+  ]);
 
   // Routes are the same above both stores.
   test.skipIf(storeName() !== 'DuckDB')(
@@ -577,6 +583,18 @@ describe('every route, form and role', () => {
           parameters: { now: world.now },
         },
       ]);
+      await changeBudgets(
+        world.store,
+        'acme',
+        () => [
+          { scope: 'organization', name: null, usd: 1 },
+          { scope: 'team', name: 'Compilers', usd: 1 },
+          { scope: 'person', name: null, usd: 1 },
+          { scope: 'person', name: 'secret-tools-0', usd: 1 },
+        ],
+        'secret-tools-0',
+        world.now,
+      );
       const reference = await Reference.of(app);
       const asked: string[] = [];
       const told: string[] = [];

@@ -21,6 +21,8 @@ SELECT
     UNION ALL
     SELECT org_id FROM readiness_reports
     UNION ALL
+    SELECT org_id FROM budget_revisions
+    UNION ALL
     SELECT org_id FROM people
     UNION ALL
     SELECT org_id FROM scim_users

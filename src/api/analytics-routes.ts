@@ -9,23 +9,18 @@ import { ANSWERS, type Answer, groupIn, hasRowPages, isPaged, isTotals } from '.
 import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer, type Question } from './answerer.js';
+import { budgetAnswers } from './budget-answers.js';
+import { ownUser } from './caller.js';
 import { ApiError } from './errors.js';
+import { guardedRange } from './guarded-range.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
-import { FOR_AUDITORS, quietDaysOf, withQuietDays } from './protection.js';
+import { FOR_AUDITORS } from './protection.js';
 import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
 import { silenceAnswers } from './silence-answers.js';
-import {
-  beforeOf,
-  earliestOf,
-  keysOf,
-  requireFewFilters,
-  TOTALS_LIMIT,
-  type Totals,
-  totalsOf,
-} from './totals-query.js';
+import { beforeOf, keysOf, requireFewFilters, TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
 
 /** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
@@ -49,15 +44,6 @@ function totalsFor({ caller: { role, userId } }: FastifyRequest, query: Totals):
       `This key sees only the numbers of its own user: leave out user_id, or set it to ${own}.`,
     );
   return { ...totals, user_id: [own] };
-}
-
-/** The user of a key. Throws 403 if it has none. */
-function ownUser(userId: string | null): string {
-  if (userId !== null) return userId;
-  throw new ApiError(
-    403,
-    'This key belongs to no user, so it has no rows of its own: create one with "daybook keys create --user".',
-  );
 }
 
 /** The answers that tell no few people apart: totals, and those of whole days without groups. */
@@ -96,19 +82,17 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     requireGroups(question);
     requireFewFilters(question.totals ?? {});
     const { floor } = protection;
-    const { from } = question;
-    const all = (await quietDaysOf(store, caller.orgId, floor)).filter(
-      ({ day }) => day >= config.historyStart,
-    );
-    const range = withQuietDays({ from, to: question.to }, all);
-    const quietDays = all.filter(({ day }) => earliestOf(range, 'previous') <= day && day <= range.to);
-    const groupBy = question.answer === 'changes' ? undefined : question.groupBy;
+    const { from, to } = question;
+    const told = await guardedRange(store, caller.orgId, floor, {
+      from,
+      to,
+      historyStart: config.historyStart,
+    });
     const asked = await answerer.withSettings({
       ...question,
-      ...range,
-      groupBy,
+      ...told,
+      groupBy: question.answer === 'changes' ? undefined : question.groupBy,
       before: beforeOf(question, question.totals?.compare),
-      guard: { floor, quietDays },
     });
     const telling = await store.snapshot((select) => tellingFilter(select, asked));
     if (telling === undefined) return asked;
@@ -261,4 +245,5 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
   );
 
   silenceAnswers(app, { store, config, clock });
+  budgetAnswers(app, { store, config, clock });
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Day, isDay } from '../day.js';
 import { ANSWERS, type Answer, GROUPS, isPaged, isTotals } from './answer-names.js';
+import { BudgetQuery, OwnBudgetQuery } from './budget-query.js';
 import { limitOf } from './page-limit.js';
 import type { RouteTool, ToolText } from './route-tool.js';
 import { SilenceQuery } from './silence-query.js';
@@ -144,6 +145,13 @@ const SILENCE: ToolText = {
     'Which laptops (collectors) and agents of people stopped reporting, since when, and what somebody knows about it. Use it when numbers look too low. idle agents have nothing to send. Without people by name only the counts in meta.',
 };
 
+const BUDGETS: ToolText = {
+  name: 'budgets',
+  title: 'Budgets of a month',
+  about:
+    "What of each monthly budget in USD is spent, of the organization, teams, cost centres, people, agents and models, with a forecast of the month's end. Use it for whether a budget holds. state too_early: fewer than 15 days are built.",
+};
+
 /** The answers that are tools of their own. */
 const OWN_TOOLS: Partial<Record<Answer, ToolText>> = {
   coverage: COVERAGE,
@@ -167,6 +175,20 @@ export const analyticsTools: readonly RouteTool[] = [
     path: 'silence',
     action: 'read analytics' as const,
     input: SilenceQuery,
+  },
+  {
+    tool: BUDGETS,
+    answer: { name: 'budgets', about: 'all budgets of the organization' },
+    path: 'budgets',
+    action: 'read analytics' as const,
+    input: BudgetQuery,
+  },
+  {
+    tool: BUDGETS,
+    answer: { name: 'me', about: "the caller's own budget" },
+    path: 'me/budget',
+    action: 'read its own analytics' as const,
+    input: OwnBudgetQuery,
   },
   {
     tool: REPORT,

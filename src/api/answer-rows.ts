@@ -221,7 +221,7 @@ const OWN: Partial<Record<Answer, (totals: Totals) => Totals>> = {
 };
 
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */
-function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
+export function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
   const asked = { ...request, totals: { ...totals, ...OWN[answer]?.(totals) } };
   const sources = {
     quiet_day: quietDaysSql(request.guard?.quietDays),
@@ -335,12 +335,17 @@ export async function rowsOfReport(
   answer: Answer,
   request: ReportRequest,
 ): Promise<{ data: Record<string, unknown>[]; page?: Page | undefined }> {
-  const { page, results } = await readReport(select, readColumns, answer, 'json', request);
+  const reading = await readReport(select, readColumns, answer, 'json', request);
+  return { data: await objectsOf(reading), page: reading.page };
+}
+
+/** The rows of a reading in JSON as objects. */
+export async function objectsOf({ results }: Reading): Promise<Record<string, unknown>[]> {
   const data: Record<string, unknown>[] = [];
   for await (const result of results)
     for await (const chunk of chunksOf(result))
       for (const row of chunk.getColumnValues(0)) data.push(JSON.parse(String(row).slice(1)));
-  return { data, page };
+  return data;
 }
 
 /** The same, of one state of the store. */

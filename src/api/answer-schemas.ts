@@ -101,6 +101,19 @@ export const SilenceAnswer = z.object({
   meta: z.object({ org_id: Range.org_id, ...SilenceCounts }),
 });
 
+/** What of the budgets of a month is spent. */
+export const BudgetsAnswer = z.object({
+  data: z.array(rowOf('budgets')),
+  meta: z.object({
+    org_id: Range.org_id,
+    month: z.string().meta({ description: 'the month, in UTC', examples: ['2026-06'] }),
+    unbuilt_days: z.array(DaySchema).meta({
+      description: 'days of the month that are over and not built: their costs are estimated',
+      examples: [[]],
+    }),
+  }),
+});
+
 /** Ours: the open day so far: one row of each answer, and one for each active user. */
 export const TodayAnswer = z.object({
   data: z.object({

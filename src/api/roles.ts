@@ -18,6 +18,7 @@ export const ACTIONS = {
   'change people': ['owner'],
   'read the audit': ['owner'],
   'change privacy': ['owner'],
+  'manage budgets': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],

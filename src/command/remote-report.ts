@@ -68,3 +68,20 @@ export async function remoteReport(service: RemoteService, asked: AskedReport, n
     noData: noDataSentence(status.org_id, range, status.data_days),
   };
 }
+
+const BudgetsOfMonth = z.object({
+  data: z.array(z.record(z.string(), z.unknown())),
+  meta: z.object({ org_id: z.string(), month: z.string() }),
+});
+
+/** Reads the budgets of a month through a service. The key determines the organization. */
+export async function remoteBudgets(
+  service: RemoteService,
+  orgId: string | undefined,
+  month: string | undefined,
+): Promise<{ orgId: string; month: string; rows: Report['rows'] }> {
+  const { data, meta } = await service.get(BudgetsOfMonth, 'api/v1/analytics/budgets', { month });
+  if (orgId !== undefined && orgId !== meta.org_id)
+    throw new UsageError(`This key belongs to ${meta.org_id}: leave --org out, or use a key of ${orgId}.`);
+  return { orgId: meta.org_id, month: meta.month, rows: data };
+}

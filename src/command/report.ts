@@ -1,11 +1,12 @@
 import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type Answer, fileOf, GROUPS, hasRowPages } from '../api/answer-names.js';
+import { Month } from '../api/budget-query.js';
 import { checkRange } from '../api/report-range.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
 import { outputWidth } from '../settings/config.js';
 import { printData } from '../terminal/printing.js';
-import { csv, faint, table } from '../terminal/terminal.js';
+import { count, csv, faint, table } from '../terminal/terminal.js';
 import { numberText } from '../terminal/text-table.js';
 import { type Invocation, note, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
@@ -20,6 +21,7 @@ interface ReportOptions extends ServerOptions, TotalsOptions {
   readonly from?: string;
   readonly to?: string;
   readonly groupBy?: string;
+  readonly month?: string;
   readonly asOf?: string;
   readonly format: 'table' | 'json' | 'csv';
   readonly wide?: boolean;
@@ -38,12 +40,16 @@ export function add(program: Command, invocation: Invocation): void {
       .command('report')
       .description('print the numbers of built days: tokens, tools, users and more')
       .addArgument(
-        new Argument('<answer>', 'which numbers, as the endpoint of the same name has them').choices(ANSWERS),
+        new Argument('<answer>', 'which numbers, as the endpoint of the same name has them').choices([
+          ...ANSWERS,
+          'budgets',
+        ]),
       )
       .option('--org <org>', 'organization (default: the only one)')
       .option('--from <day>', 'first day (default: 30 days up to the last one)')
       .option('--to <day>', 'last day (default: the newest one that has data)')
       .option('--group-by <what>', `one row per group: ${GROUPED.join(', ')}`)
+      .option('--month <month>', 'the month of budgets, such as 2026-06 (default: this one)')
       .option('--as-of <instant>', 'what was published at this instant, such as 2026-06-10T09:00:00Z')
       .addOption(
         new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
@@ -52,7 +58,42 @@ export function add(program: Command, invocation: Invocation): void {
       )
       .option('--wide', 'show all columns and all entries, however wide the table gets'),
   );
-  withServer(report).action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
+  withServer(report).action((answer: Answer | 'budgets', options: ReportOptions) => {
+    if (answer === 'budgets') return runBudgets(options, invocation);
+    if (options.month !== undefined) throw new UsageError('--month is for budgets: use --from and --to.');
+    return run(answer, options, invocation);
+  });
+}
+
+/** The options that say which budgets are wanted and how they are printed. */
+const OF_BUDGETS = ['org', 'month', 'format', 'wide', 'server', 'key'];
+
+async function runBudgets(options: ReportOptions, { settings, clock }: Invocation): Promise<void> {
+  const other = Object.keys(options).find((name) => !OF_BUDGETS.includes(name));
+  if (other !== undefined)
+    throw new UsageError('budgets have no other options than --org, --month, --format and --wide.');
+  const { org: orgId, month, format } = options;
+  const asked = Month.optional().safeParse(month);
+  if (!asked.success) throw new UsageError(`--month must be a month as YYYY-MM, not "${month}".`);
+  const report = isRemote(options)
+    ? await (await import('./remote-report.js')).remoteBudgets(await serviceOf(options, clock), orgId, month)
+    : await (await import('../socket/call.js')).call(settings(), clock, 'reportBudgets', { orgId, month });
+  const { rows } = report;
+  if (format === 'json') return print(JSON.stringify(rows));
+  const { memberNames, shownFirst } = await import('../store/tables.js');
+  if (format === 'csv') {
+    printData(csv(rows, memberNames('budgets')), process.stdout);
+    return;
+  }
+  print(faint(`budgets of ${report.orgId}, ${report.month}`));
+  if (rows.length === 0) return print('There are no budgets: "daybook budgets set" sets one.');
+  const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
+  print(table([...rows], { width, first: shownFirst('budgets'), rest: '--wide shows all' }));
+  const [{ unbuilt_days = 0 } = {}] = rows;
+  if (Number(unbuilt_days) > 0)
+    print(
+      `${count(Number(unbuilt_days), 'day')} of the month that are over are not built: "daybook build" builds them.`,
+    );
 }
 
 async function run(answer: Answer, options: ReportOptions, invocation: Invocation): Promise<void> {

@@ -13,6 +13,7 @@ import { saveKeyUses } from '../api/api-keys.js';
 import { auditRoutes } from '../api/audit-routes.js';
 import { Authenticator } from '../api/auth.js';
 import { limitArrival } from '../api/body-timeout.js';
+import { budgetRoutes } from '../api/budget-routes.js';
 import { refuseClient, watchConnections } from '../api/connection-errors.js';
 import { allowOrigins } from '../api/cors.js';
 import { ENCODINGS } from '../api/encodings.js';
@@ -182,6 +183,7 @@ export function buildApp(
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
+  app.register(family('v0', budgetRoutes), { ...all, prefix: '/api/v0/organization/budgets' });
   app.register(family('v0', privacyRoutes), { ...all, prefix: '/api/v0/organization/privacy' });
   app.register(family('v0', auditRoutes), { ...all, prefix: '/api/v0/organization/audit' });
   addComputers(app, all);

@@ -15,6 +15,7 @@ import {
   saveKeyUses,
   USERS_AT_MOST,
 } from '../api/api-keys.js';
+import { Month } from '../api/budget-query.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
@@ -32,6 +33,14 @@ import type { Config } from '../settings/config.js';
 import { listOrganizations, removeOrganization } from '../store/organization.js';
 import { readSql } from '../store/sql-text.js';
 import { logPath, writeLog } from '../store/state/access-log.js';
+import {
+  BUDGET_SCOPES,
+  Budget,
+  type BudgetRevision,
+  Budgets,
+  changeBudgets,
+  newestBudgets,
+} from '../store/state/budget-revisions.js';
 import { type Person, peopleOf, proposedAliases, usersOf } from '../store/state/person.js';
 import { changePrivacy, privacyOf } from '../store/state/privacy-revisions.js';
 import type { Store } from '../store/store.js';
@@ -129,6 +138,22 @@ export const Arguments = {
   }),
   getPrivacy: z.strictObject({ orgId: z.string() }),
   setPrivacy: z.strictObject({ orgId: z.string(), change: z.unknown(), user: nameText(128) }),
+  listBudgets: z.strictObject({ orgId: z.string() }),
+  changeBudget: z.strictObject({
+    orgId: z.string(),
+    /** Without dollars it is removed. */
+    budget: z.strictObject({
+      scope: z.enum(BUDGET_SCOPES),
+      name: z.string().nullable(),
+      usd: z.number().nullable(),
+    }),
+    user: nameText(128),
+  }),
+  reportBudgets: z.strictObject({
+    orgId: z.string().optional(),
+    month: Month.optional(),
+    scope: z.enum(BUDGET_SCOPES).optional(),
+  }),
   erasePerson: z.strictObject({
     orgId: z.string(),
     erased: z.string().min(1).max(320),
@@ -408,6 +433,33 @@ export const commands = {
     const { change: wanted } = checked(z.object({ change: PrivacyChange }), { change });
     const auditors = await usersOf(store, orgId, wanted.auditors);
     return changePrivacy(store, orgId, () => ({ ...wanted, auditors }), user, clock());
+  },
+  listBudgets: async ({ store }: Context, { orgId }: Of<'listBudgets'>) => {
+    await requireKnown(store, orgId);
+    return newestBudgets(store, orgId);
+  },
+  changeBudget: async ({ store, clock }: Context, { orgId, budget, user }: Of<'changeBudget'>) => {
+    await requireKnown(store, orgId);
+    const { scope, name, usd } = budget;
+    if (usd !== null) checked(Budget, budget);
+    const make = ({ budgets }: BudgetRevision) => {
+      const others = budgets.filter((one) => one.scope !== scope || one.name !== name);
+      if (usd !== null) return checked(Budgets, [...others, { scope, name, usd }]);
+      if (others.length < budgets.length) return others;
+      throw new UsageError(`There is no such budget: "daybook budgets list --org ${orgId}" lists them.`);
+    };
+    return changeBudgets(store, orgId, make, user, clock());
+  },
+  reportBudgets: async (context: Context, { orgId: asked, month, scope }: Of<'reportBudgets'>) => {
+    const { store, config, clock } = context;
+    const orgId = await organizationOf(context, asked);
+    const { objectsOf } = await import('../api/answer-rows.js');
+    const { preparedBudgets, readBudgets } = await import('../api/budget-rows.js');
+    const prepared = await preparedBudgets(store, { orgId, month, scope }, config.historyStart, clock());
+    const rows = await store.snapshot(async (select, readColumns) =>
+      objectsOf(await readBudgets(select, readColumns, prepared, 'json')),
+    );
+    return { orgId, month: prepared.days.month, rows };
   },
   erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
     await requireKnown(context.store, orgId);

@@ -57,6 +57,11 @@ export interface Answers {
   getProposedAliases: {
     proposals: ProposedAlias[];
   };
+  getBudgets: Budgets;
+  putBudgets: Budgets;
+  getBudgetsHistory: {
+    changes: Budgets[];
+  };
   getPrivacy: Privacy;
   putPrivacy: Privacy;
   getPrivacyHistory: {
@@ -462,6 +467,44 @@ export interface Answers {
        * silent collectors and agents of which somebody knows why
        */
       acknowledged: number;
+    };
+  };
+  getAnalyticsBudgets: {
+    data: BudgetsRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * the month, in UTC
+       */
+      month: string;
+      /**
+       * days of the month that are over and not built: their costs are estimated
+       *
+       * Items: a day in UTC
+       */
+      unbuilt_days: string[];
+    };
+  };
+  getAnalyticsMeBudget: {
+    data: BudgetsRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * the month, in UTC
+       */
+      month: string;
+      /**
+       * days of the month that are over and not built: their costs are estimated
+       *
+       * Items: a day in UTC
+       */
+      unbuilt_days: string[];
     };
   };
   getCaller: {
@@ -1013,6 +1056,40 @@ export interface ProposedAlias {
    * spelling: only upper case and white space tell them apart; address: they have one address
    */
   reason: 'spelling' | 'address';
+}
+/**
+ * what may be spent in each month, after a change of it
+ */
+export interface Budgets {
+  /**
+   * number of the change; 0 before the first
+   */
+  revision: number;
+  /**
+   * @maxItems 1000
+   */
+  budgets: {
+    /**
+     * what the budget is of
+     */
+    scope: 'organization' | 'team' | 'cost_center' | 'person' | 'agent' | 'model';
+    /**
+     * which one: a team, cost centre, user id, agent, or a model by its key; null for the organization, and for each person without a budget of their own
+     */
+    name: string | null;
+    /**
+     * dollars of the price list in a month
+     */
+    usd: number;
+  }[];
+  /**
+   * who made it, or a pseudonym; null before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
 }
 /**
  * who may see people by name
@@ -2534,6 +2611,92 @@ export interface SilenceRow {
    */
   reason: string | null;
 }
+export interface BudgetsRow {
+  /**
+   * the month, in UTC
+   */
+  month: string;
+  /**
+   * what the budget is of
+   */
+  scope: 'organization' | 'team' | 'cost_center' | 'person' | 'agent' | 'model';
+  /**
+   * which one of them, of the organization and of people together or null
+   */
+  name: string | null;
+  /**
+   * the budget of the month in USD of the price list
+   */
+  budget_usd: number;
+  /**
+   * cost_usd of the built days of the month, if it isn't shown or null
+   */
+  spent_usd: number | null;
+  /**
+   * its share of the budget, if it isn't shown or null
+   */
+  spent_ratio: number | null;
+  /**
+   * spent_usd by the end of the month, if it isn't known or null
+   */
+  forecast_usd: number | null;
+  /**
+   * the lower end of its interval, before 15 built days or null
+   */
+  forecast_low_usd: number | null;
+  /**
+   * the upper end of its interval, before 15 built days or null
+   */
+  forecast_high_usd: number | null;
+  /**
+   * whether the budget holds, of people together or null
+   */
+  state: ('holds' | 'may_not_hold' | 'above' | 'too_early' | 'not_shown') | null;
+  /**
+   * built days of the month
+   */
+  built_days: number;
+  /**
+   * days of the month that aren't built
+   */
+  left_days: number;
+  /**
+   * of them, days that are over: "daybook build" builds them
+   */
+  unbuilt_days: number;
+  /**
+   * the day on which 50 % were spent, else or null
+   */
+  half_on: string | null;
+  /**
+   * the day on which 80 % were spent, else or null
+   */
+  most_on: string | null;
+  /**
+   * the day on which 100 % were spent, else or null
+   */
+  all_on: string | null;
+  /**
+   * spent_usd by the terms of the organization, on days without terms or null
+   */
+  contracted_spent: number | null;
+  /**
+   * the currency of contracted_spent, without terms or null
+   */
+  currency: string | null;
+  /**
+   * tokens without a known price, which no cost includes, or null
+   */
+  unpriced_tokens: number | null;
+  /**
+   * how many people had costs, only of people together, else or null
+   */
+  people: number | null;
+  /**
+   * how many of them are above their budget, if that tells few people apart or null
+   */
+  people_above: number | null;
+}
 export interface Caller {
   /**
    * the organization
@@ -2567,6 +2730,7 @@ export interface Caller {
     | 'change people'
     | 'read the audit'
     | 'change privacy'
+    | 'manage budgets'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'

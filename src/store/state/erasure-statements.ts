@@ -201,6 +201,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     ['control_revisions', 'user_id'],
     ['privacy_revisions', 'author'],
     ['silence_acknowledgements', 'author'],
+    ['budget_revisions', 'author'],
   ] as const)
     rename(table, column);
   const isErased = `user_id IN (${pseudonyms})`;
@@ -220,14 +221,17 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     `(${isErased} OR user_email IN (${names}))`,
   );
   // Lists of people in JSON.
-  for (const [table, column] of [
-    ['control_revisions', 'settings'],
-    ['privacy_revisions', 'auditors'],
+  for (const [table, column, before] of [
+    ['control_revisions', 'settings', ''],
+    ['privacy_revisions', 'auditors', ''],
+    // A team, an agent or a model can be called like a person.
+    ['budget_revisions', 'budgets', '"person","name":'],
   ] as const) {
     const inQuotes = person.names
       .map(({ name }) => name)
       .reduce(
-        (text, name) => `replace(${text}, ${quote(JSON.stringify(name))}, '"' || ${pseudonym} || '"')`,
+        (text, name) =>
+          `replace(${text}, ${quote(before + JSON.stringify(name))}, ${quote(`${before}"`)} || ${pseudonym} || '"')`,
         String(column),
       );
     update(table, { [column]: inQuotes });

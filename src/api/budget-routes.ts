@@ -1,0 +1,132 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  type BudgetRevision,
+  Budgets,
+  budgetHistory,
+  changeBudgets,
+  newestBudgets,
+} from '../store/state/budget-revisions.js';
+import { authorOf } from './caller.js';
+import { ApiError } from './errors.js';
+import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
+import type { Protection } from './protection.js';
+import { isExpectedBy, Stale, tagOf } from './revision-tag.js';
+import type { ApiDeps } from './route-family.js';
+
+const Revision = {
+  revision: z
+    .int()
+    .min(0)
+    .meta({ description: 'number of the change; 0 before the first', examples: [3] }),
+  budgets: Budgets,
+  changedBy: z
+    .string()
+    .nullable()
+    .meta({ description: 'who made it, or a pseudonym; null before the first', examples: ['ada'] }),
+  changedAt: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'null before the first change', examples: ['2026-06-01T09:30:00.250Z'] }),
+};
+
+const Answer = z
+  .object(Revision)
+  .meta({ id: 'Budgets', description: 'what may be spent in each month, after a change of it' });
+
+const TAGGED = { etag: `"${tagOf('acme', 3)}"` };
+
+function bodyOf(
+  { revision, budgets, author, changedAt }: BudgetRevision,
+  protection: Protection | undefined,
+): z.infer<typeof Answer> {
+  return {
+    revision,
+    budgets: [...budgets],
+    changedBy: author === null || protection === undefined ? author : protection.nameOf(author),
+    changedAt: changedAt === null ? null : new Date(changedAt).toISOString(),
+  };
+}
+
+/** What may be spent in each month (docs/budgets.md). */
+export const budgetRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+  app.get(
+    '',
+    {
+      config: { action: 'manage budgets', headers: TAGGED },
+      schema: {
+        tags: ['budgets'],
+        operationId: 'getBudgets',
+        summary: 'What may be spent in each month',
+        response: { 200: Answer },
+      },
+    },
+    async ({ caller: { orgId }, protection }, reply) => {
+      const found = await newestBudgets(store, orgId);
+      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+      return bodyOf(found, protection);
+    },
+  );
+
+  app.put(
+    '',
+    {
+      config: {
+        action: 'manage budgets',
+        headers: TAGGED,
+        errors: { 412: 'The newest revision is 3, not the one in If-Match: read it again.' },
+      },
+      schema: {
+        tags: ['budgets'],
+        operationId: 'putBudgets',
+        summary: 'Change what may be spent in each month',
+        description:
+          'The budgets of the body replace all. They count from the next request on, also for earlier months. With If-Match, only if that is still the newest revision.',
+        headers: z.looseObject({
+          'if-match': z
+            .string()
+            .optional()
+            .meta({ description: 'the ETag of what you read, or its revision', examples: ['"3"'] }),
+        }),
+        body: z.strictObject({ budgets: Budgets }),
+        response: { 200: Answer },
+      },
+    },
+    async ({ caller, body, headers, protection }, reply) => {
+      const { orgId } = caller;
+      const isExpected = isExpectedBy(headers['if-match'], orgId);
+      try {
+        const make = ({ revision }: BudgetRevision) => {
+          if (!isExpected(revision)) throw new Stale(revision);
+          return body.budgets;
+        };
+        const found = await changeBudgets(store, orgId, make, authorOf(caller), clock());
+        reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+        return bodyOf(found, protection);
+      } catch (error) {
+        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    '/history',
+    {
+      config: {
+        action: 'manage budgets',
+        errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
+      },
+      schema: {
+        tags: ['budgets'],
+        operationId: 'getBudgetsHistory',
+        summary: 'The newest changes of budgets, newest first',
+        querystring: z.strictObject({ limit: limitOf('changes') }),
+        response: { 200: z.object({ changes: z.array(Answer) }) },
+      },
+    },
+    async ({ caller: { orgId }, query: { limit = DEFAULT_LIMIT }, protection }) => ({
+      changes: (await budgetHistory(store, orgId, Number(limit))).map((one) => bodyOf(one, protection)),
+    }),
+  );
+};
