@@ -217,6 +217,10 @@ function expectedOf(
     return 400;
   // They choose among groups, as their descriptions say.
   if (['search', 'group_keys'].some((name) => values.has(name)) && !values.has('group_by')) return 400;
+  // A comparison with a month is of days in one month, without an interval, and changes come of comparisons.
+  const isOfMonth = start?.slice(0, 7) === end?.slice(0, 7) && !values.has('interval');
+  if (values.get('compare') === 'month' && !isOfMonth) return 400;
+  if (values.get('sort')?.startsWith('change') === true && !values.has('compare')) return 400;
   // Which texts are cursors of totals says no schema.
   if (values.has('cursor') && ['/summary', '/costs'].some((end) => operation.path.endsWith(end)))
     return undefined;

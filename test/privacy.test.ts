@@ -656,7 +656,7 @@ describe('every route, form and role', () => {
       // It has asked what there is to ask.
       expect(new Set(asked).size).toBeGreaterThan(12);
     },
-    600_000,
+    1_200_000,
   );
 
   test('SQL and its tools are for auditors', async () => {
