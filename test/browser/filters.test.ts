@@ -36,9 +36,9 @@ const FILTERS: readonly Filters[] = [
 const MEMBERS: Readonly<Record<string, string>> = {
   ...{ Users: 'active_users', Days: 'active_days', Sessions: 'sessions', Cost: 'cost_usd' },
   ...{ Ratio: 'autonomy_ratio', 'Calls a turn': 'autonomy_ratio', 'Tool calls': 'tool_calls' },
-  ...{ Commits: 'commits', PRs: 'pull_requests', 'Billable tokens': 'billable_tokens' },
+  ...{ Commits: 'commits', PRs: 'pull_requests', Credits: 'billable_tokens' },
   ...{ Input: 'input_tokens', 'Cache read': 'cache_read_tokens', 'Cache write': 'cache_write_tokens' },
-  ...{ Output: 'output_tokens', Billable: 'billable_tokens' },
+  ...{ Output: 'output_tokens' },
 };
 /** The first columns of tables, as groups of the summary. */
 const GROUPS: Readonly<Record<string, string>> = {

@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('a browser', () => {
     await page.route('**/sign-out', (route) =>
       route.fulfill({ status: 503, json: { detail: 'The database is away.' } }),
     );
-    await page.locator('.head .menu summary').click();
+    await page.locator('.head .menu summary').last().click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('The database is away.').waitFor();
     // The browser itself notes what isn't there.
@@ -102,7 +102,7 @@ describe.runIf(hasBrowser)('a browser', () => {
     await page.getByRole('link', { name: '7 d' }).click();
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Sign in with this key' }).click();
-    await page.locator('.head .menu summary').click();
+    await page.locator('.head .menu summary').last().click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
     site.world.now -= 13 * HOUR;

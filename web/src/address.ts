@@ -1,6 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
+import { own } from '../../src/input/own.js';
 import { queryText } from '../../src/input/query-text.js';
-import { addDays, type Day, isDay, quarterOf, type Range, today } from './days.js';
+import {
+  addDays,
+  before,
+  type Day,
+  isDay,
+  monthBefore,
+  monthOf,
+  quarterOf,
+  type Range,
+  today,
+} from './days.js';
 
 /** The members that a page can be filtered by, named as in the API. */
 export const FILTERS = [
@@ -18,7 +29,14 @@ export type Filter = (typeof FILTERS)[number];
 /** The values of each filter: any of them may be so. */
 export type Filters = Readonly<Partial<Record<Filter, readonly string[]>>>;
 
-export const RANGES = { '7d': '7 d', '30d': '30 d', '90d': '90 d', quarter: 'Quarter' } as const;
+export const RANGES = {
+  month: 'This month',
+  'last-month': 'Last month',
+  '7d': '7 d',
+  '30d': '30 d',
+  '90d': '90 d',
+  quarter: 'Quarter',
+} as const;
 export type RangeName = keyof typeof RANGES | 'custom';
 
 /** Everything that a link to the page determines. */
@@ -33,6 +51,20 @@ export interface Address {
   readonly fixed?: Filters;
   /** Everything else that is chosen on a page. */
   readonly choices: Readonly<Record<string, string>>;
+  /** Parameters of the link that the page doesn't know. They were left out. */
+  readonly unknown?: readonly string[];
+}
+
+/** The choices of the pages, by the first segment of their path; other pages have those of the empty one. */
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  '': ['metric', 'sort', 'today', 'name'],
+  operations: ['after', 'repository'],
+  sql: ['sql', 'x', 'y', 'group'],
+};
+
+/** All that the address of a page can have, besides the values of a statement's parameters. */
+export function parametersOf(place: string): readonly string[] {
+  return ['range', 'from', 'to', ...FILTERS, ...(own(CHOICES, place) ?? own(CHOICES, '') ?? [])];
 }
 
 /** The path at which the service is reached, ending with a slash. */
@@ -49,6 +81,9 @@ export function parseAddress({ pathname, search }: { pathname: string; search: s
   const isRange = isDay(from) && isDay(to) && from <= to && from <= yesterday;
   const custom = isRange ? { from, to: to < yesterday ? to : yesterday } : undefined;
   const isFilter = (name: string) => (FILTERS as readonly string[]).includes(name);
+  const place = path[0] ?? '';
+  const isKnown = (name: string) =>
+    parametersOf(place).includes(name) || (place === 'sql' && name.startsWith('$'));
   return {
     path,
     rangeName: custom !== undefined ? 'custom' : Object.hasOwn(RANGES, range) ? (range as RangeName) : '30d',
@@ -58,7 +93,8 @@ export function parseAddress({ pathname, search }: { pathname: string; search: s
         .filter(isFilter)
         .map((name) => [name, [...new Set(given.getAll(name))]]),
     ),
-    choices: Object.fromEntries(Object.entries(others).filter(([name]) => !isFilter(name))),
+    choices: Object.fromEntries(Object.entries(others).filter(([name]) => !isFilter(name) && isKnown(name))),
+    unknown: Object.keys(others).filter((name) => !isKnown(name)),
   };
 }
 
@@ -75,7 +111,23 @@ export function hrefOf({ path, rangeName, custom, filters, choices }: Address): 
 export function rangeOf({ rangeName, custom }: Address, last: Day): Range {
   if (rangeName === 'custom' && custom !== undefined) return custom;
   if (rangeName === 'quarter') return { from: quarterOf(last), to: last };
+  if (rangeName === 'month') return { from: monthOf(last), to: last };
+  if (rangeName === 'last-month') {
+    const to = addDays(monthOf(last), -1);
+    return { from: monthOf(to), to };
+  }
   return { from: addDays(last, 1 - Number.parseInt(rangeName, 10)), to: last };
+}
+
+/** What the numbers of an address are compared with: a month with the same days of the month before, other days with as many before. */
+export function comparedWith(address: Address): 'previous' | 'month' {
+  return address.rangeName === 'month' || address.rangeName === 'last-month' ? 'month' : 'previous';
+}
+
+/** The days that those of an address are compared with. */
+export function earlierOf(address: Address, last: Day): Range {
+  const range = rangeOf(address, last);
+  return comparedWith(address) === 'month' ? monthBefore(range) : before(range);
 }
 
 /** Goes to an address, as a new history entry or in place of the current one. */

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { go, hrefOf, parseAddress, useAddress } from './address.js';
 import type { Answers } from './answers.js';
 import { begin, CALLER, onChange, ServiceError, sendJson, useAnswer } from './client.js';
@@ -11,6 +11,7 @@ import { Problem } from './panel.js';
 import { may, type Session } from './session.js';
 import { SignIn } from './sign-in.js';
 import { useTitle } from './title.js';
+import { UnknownParameters } from './unknown-parameters.js';
 
 const groupPage = async () => (await import('./group-page.js')).GroupPage;
 
@@ -19,6 +20,8 @@ const PAGES: readonly {
   readonly path: string;
   readonly name: string;
   readonly action: Session['actions'][number];
+  /** Whether links on other pages lead to it, and no menu. */
+  readonly isHidden?: boolean;
   readonly load: () => Promise<ComponentType<PageProps>>;
 }[] = [
   { path: '', name: 'Overview', action: 'read its own analytics', load: async () => Overview },
@@ -43,6 +46,13 @@ const PAGES: readonly {
     name: 'SQL',
     action: 'run SQL',
     load: async () => (await import('./sql-page.js')).SqlPage,
+  },
+  {
+    path: 'numbers',
+    name: 'What the numbers mean',
+    action: 'use the page',
+    isHidden: true,
+    load: async () => (await import('./glossary-page.js')).GlossaryPage,
   },
 ];
 
@@ -180,9 +190,22 @@ function Frame({ session }: { session: Session }) {
       isWanted = false;
     };
   }, [place]);
+  const pages = useRef<HTMLDetailsElement>(null);
   const [fault, setFault] = useState('');
   const signOut = () => sendJson('POST', 'sign-out').then(begin, (error: Error) => setFault(error.message));
   const allowed = PAGES.filter(({ action }) => may(session, action));
+  const links = allowed
+    .filter(({ isHidden = false }) => !isHidden)
+    .map(({ path, name }) => (
+      <a
+        key={path}
+        href={hrefOf({ ...address, path: path === '' ? [] : [path], choices: {} })}
+        aria-current={path === place ? 'page' : undefined}
+        onClick={() => pages.current?.removeAttribute('open')}
+      >
+        {name}
+      </a>
+    ));
   const { Page, error } = loaded.of === place ? loaded : {};
   return (
     <>
@@ -192,17 +215,13 @@ function Frame({ session }: { session: Session }) {
           <img src={mark} alt="" width="16" height="16" /> Daybook
         </a>
         <span class="org">{session.org_id}</span>
-        <nav aria-label="Pages">
-          {allowed.map(({ path, name }) => (
-            <a
-              key={path}
-              href={hrefOf({ ...address, path: path === '' ? [] : [path], choices: {} })}
-              aria-current={path === place ? 'page' : undefined}
-            >
-              {name}
-            </a>
-          ))}
-        </nav>
+        <nav aria-label="Pages">{links}</nav>
+        <details class="menu pages" ref={pages}>
+          <summary>All pages</summary>
+          <nav class="pop" aria-label="All pages">
+            {links}
+          </nav>
+        </details>
         <details class="menu">
           <summary>
             <bdi>{session.user_id ?? session.role}</bdi>
@@ -226,6 +245,7 @@ function Frame({ session }: { session: Session }) {
         </details>
       </header>
       <main>
+        <UnknownParameters address={address} />
         {page === undefined ? (
           <Refusal text="There is no page here." />
         ) : !allowed.includes(page) ? (

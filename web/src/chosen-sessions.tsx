@@ -1,8 +1,8 @@
-import { rangeOf, usedIn } from './address.js';
+import { usedIn } from './address.js';
 import { useAnswer } from './client.js';
 import { exactly, figure } from './format.js';
 import type { RangeProps } from './page-props.js';
-import { type Summary, summaryPath, totalPath } from './summary.js';
+import { type Summary, totalPath } from './summary.js';
 
 /** Says what filters by tool, MCP server and model choose: whole sessions, and which numbers are more than that. */
 export function ChosenSessions({ address, last }: RangeProps) {
@@ -12,7 +12,7 @@ export function ChosenSessions({ address, last }: RangeProps) {
   const isNarrowed = used !== undefined || model !== undefined;
   const chosen = useAnswer<Summary>(isNarrowed ? totalPath(address, last) : undefined);
   const whole = useAnswer<Summary>(
-    used === undefined ? undefined : summaryPath(rangeOf(address, last), others, { compare: 'previous' }),
+    used === undefined ? undefined : totalPath({ ...address, filters: others, fixed: {} }, last),
   );
   if (!isNarrowed) return null;
   const isLoading = chosen.isLoading || whole.isLoading;

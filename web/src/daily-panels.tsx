@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, rangeOf, toggled } from './address.js';
+import { type Address, earlierOf, type Filter, hrefOf, rangeOf, toggled } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { type Asked, analyticsPath, useAnswer } from './client.js';
 import { type Series, tableOf } from './day-chart.js';
-import { before, type Day, daysOf, lengthOf, missingIn, type Range } from './days.js';
+import { type Day, daysOf, lengthOf, missingIn, type Range } from './days.js';
 import { cell, change, figure, nameOf } from './format.js';
 import { LabelledChart } from './legend.js';
 import type { RangeProps } from './page-props.js';
@@ -24,8 +24,10 @@ interface DailyProps extends RangeProps {
 }
 
 /** An answer for the range and the one before, in one request. */
-function useDays<Answer>(name: string, range: Range): Asked<Answer> {
-  return useAnswer<Answer>(analyticsPath(name, { from: before(range).from, to: range.to }));
+function useDays<Answer>(name: string, address: Address, last: Day): Asked<Answer> {
+  return useAnswer<Answer>(
+    analyticsPath(name, { from: earlierOf(address, last).from, to: rangeOf(address, last).to }),
+  );
 }
 
 export function ActiveUsers({ address, last, open }: DailyProps) {
@@ -80,7 +82,7 @@ const LEVELS = [
 
 export function Autonomy({ address, last, open }: DailyProps) {
   const range = rangeOf(address, last);
-  const asked = useDays<Tools>('tools', range);
+  const asked = useDays<Tools>('tools', address, last);
   const rows = new Map((asked.answer?.data as ToolsRow[] | undefined)?.map((row) => [row.date, row]));
   const series: Series[] = LEVELS.map(([level, name, color]) => ({
     name,
@@ -197,9 +199,8 @@ const LANGUAGES: DailyLists<ProductivityRow> = [
 
 /** Lists of the tools that agents call and of the features that people use, for a page without filters: only the summary can be filtered. */
 export function Lists({ address, last }: RangeProps) {
-  const range = rangeOf(address, last);
-  const tools = useDays<Days<ToolsRow>>('tools', range);
-  const productivity = useDays<Days<ProductivityRow>>('productivity', range);
+  const tools = useDays<Days<ToolsRow>>('tools', address, last);
+  const productivity = useDays<Days<ProductivityRow>>('productivity', address, last);
   const of = { address, last };
   return (
     <>
@@ -222,6 +223,7 @@ interface DailyListPanelProps<Row> extends RangeProps {
 function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Row>) {
   const { name, lists, asked, address, last } = props;
   const range = rangeOf(address, last);
+  const compared = earlierOf(address, last);
   const [at, setAt] = useState(0);
   const { title, column, measure, definition, filter, of } = lists[at] ?? lists[0];
   const now = new Map<string, number>();
@@ -229,12 +231,12 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
   const days = asked.answer?.data ?? [];
   for (const row of days)
     for (const { key, count } of of(row)) {
-      const sums = isIn(row.date, range) ? now : earlier;
-      sums.set(key, (sums.get(key) ?? 0) + count);
+      const sums = isIn(row.date, range) ? now : isIn(row.date, compared) ? earlier : undefined;
+      sums?.set(key, (sums.get(key) ?? 0) + count);
     }
   const rows = mostFirst(now);
-  const hasEarlier = days.some(({ date }) => !isIn(date, range));
-  const earlierOf = (key: string) => (hasEarlier ? (earlier.get(key) ?? 0) : null);
+  const hasEarlier = days.some(({ date }) => isIn(date, compared));
+  const countBefore = (key: string) => (hasEarlier ? (earlier.get(key) ?? 0) : null);
   return (
     <Panel
       name={name}
@@ -246,7 +248,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
       table={
         asked.answer && {
           columns: [column, measure, `${measure} before`],
-          rows: rows.map(([key, count]) => [key, count, earlierOf(key)]),
+          rows: rows.map(([key, count]) => [key, count, countBefore(key)]),
         }
       }
       definition={definition}
@@ -260,7 +262,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
           name: filter === undefined ? key : nameOf(filter, key),
           href: filter && hrefOf(toggled(address, filter, key)),
           value: count,
-          cells: [cell(count, 'count'), change(count, earlierOf(key))],
+          cells: [cell(count, 'count'), change(count, countBefore(key))],
         }))}
         more={rows.length > 6 ? `${rows.length - 6} more in the table` : undefined}
       />

@@ -46,11 +46,17 @@ function daysIn({ range, open }: Pick<DayChartProps, 'range' | 'open'>): Day[] {
   return open === undefined ? daysOf(range) : [...daysOf(range), open];
 }
 
-/** The rows of a chart as a table. */
-export function tableOf(chart: Pick<DayChartProps, 'range' | 'open' | 'series' | 'before'>): Table {
-  const { open, series, before } = chart;
+/** The rows of a chart as a table. Its columns are summed if days add up. */
+export function tableOf(
+  chart: Pick<DayChartProps, 'range' | 'open' | 'series' | 'before'> & { unit?: Unit },
+  isSummed = false,
+): Table {
+  const { open, series, before, unit } = chart;
+  const numbers = [...series.map(({ name }) => name), ...(before === undefined ? [] : ['4 weeks before'])];
   return {
-    columns: ['Day', ...series.map(({ name }) => name), ...(before === undefined ? [] : ['4 weeks before'])],
+    columns: ['Day', ...numbers],
+    ...(unit === 'dollars' ? { dollars: numbers } : {}),
+    ...(isSummed ? { summed: numbers } : {}),
     rows: daysIn(chart).map((day, index) => [
       day === open ? `${day} so far` : day,
       ...series.map(({ values }) => values[index] ?? null),

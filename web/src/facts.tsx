@@ -3,7 +3,7 @@ import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { usePages } from './client.js';
 import { type Day, daysOf, lengthOf } from './days.js';
-import { exactly, figure, instantText, nameOf } from './format.js';
+import { countOf, exactly, figure, instantText, nameOf } from './format.js';
 import { Panel, type Source } from './panel.js';
 import type { QualityProps, QualityRow } from './quality.js';
 import { ROWS, type Summary, summaryPath } from './summary.js';
@@ -91,7 +91,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         definition="report/quality"
         isFine={fine(rejected === 0)}
         figure={count(rejected)}
-        of={`of ${count(sum((row) => row.accepted) + rejected)} lines`}
+        of={`of ${count(sum((row) => row.accepted) + rejected)} ${sum((row) => row.accepted) + rejected === 1 ? 'line' : 'lines'}`}
       >
         {answer !== undefined &&
           (rejected === 0
@@ -106,7 +106,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         definition="report/quality_restatements"
         isFine={fine(restated === 0)}
         figure={count(restated)}
-        of="days"
+        of={restated === 1 ? 'day' : 'days'}
       >
         {answer !== undefined &&
           (restated === 0
@@ -152,15 +152,15 @@ function Unpriced({ address, last }: { address: Address; last: Day }) {
       {asked.answer !== undefined && unpriced === 0 && 'Every cost is complete.'}
       {unpriced > 0 && (
         <>
-          No cost includes these tokens, with their share of all:{' '}
+          Of these models some tokens have no price, and are in no cost; with their share of all tokens:{' '}
           {models.slice(0, NAMED).map((model, index) => (
             <Fragment key={model.name}>
               {index > 0 && ', '}
               <bdi>{nameOf('model', model.name)}</bdi> ({exactly(model.unpriced / all, 'share')})
             </Fragment>
           ))}
-          {models.length > NAMED && ` and ${models.length - NAMED} more models`}. To fetch newer prices, run{' '}
-          <code>daybook prices update</code>.
+          {models.length > NAMED && ` and ${countOf(models.length - NAMED, 'more model')}`}. To fetch newer
+          prices, run <code>daybook prices update</code>.
         </>
       )}
     </Fact>

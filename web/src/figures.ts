@@ -5,19 +5,23 @@ import type { Numbers } from './summary.js';
 /** A number that pages show above their charts. */
 export interface Figure {
   readonly member: keyof Numbers;
+  /** Its name in the glossary, if its name is another one. */
+  readonly term?: string;
   readonly name: string;
   /** Its name on its card, if that is another one. */
   readonly label?: string;
   readonly unit: Unit;
 }
 
-export const COST = { member: 'cost_usd', name: 'Cost', label: 'Cost, list price', unit: 'dollars' } as const;
+export const COST: Figure = {
+  ...{ member: 'cost_usd', name: 'Cost', label: 'Cost, list price', unit: 'dollars' },
+};
 
 export const FIGURES: readonly Figure[] = [
   { member: 'active_users', name: 'Active users', unit: 'count' },
   { member: 'sessions', name: 'Sessions', unit: 'count' },
   COST,
-  { member: 'billable_tokens', name: 'Billable tokens', unit: 'count' },
+  { member: 'billable_tokens', name: 'Credits', unit: 'count' },
   { member: 'tool_calls', name: 'Tool calls', unit: 'count' },
   { member: 'autonomy_ratio', name: 'Autonomy ratio', unit: 'ratio' },
   { member: 'commits', name: 'Commits', unit: 'count' },
@@ -32,7 +36,7 @@ const OF_SESSIONS: Partial<Record<keyof Numbers, (used: string) => string>> = {
   active_days: (used) => `Days with ${used}`,
   sessions: (used) => `Sessions with ${used}`,
   cost_usd: (used) => `Cost of sessions with ${used}`,
-  billable_tokens: (used) => `Billable tokens of sessions with ${used}`,
+  billable_tokens: (used) => `Credits of sessions with ${used}`,
   tool_calls: (used) => `Calls of ${used}`,
   commits: (used) => `Commits in sessions with ${used}`,
   pull_requests: (used) => `Pull requests in sessions with ${used}`,
@@ -40,7 +44,7 @@ const OF_SESSIONS: Partial<Record<keyof Numbers, (used: string) => string>> = {
 const CARDS: Partial<Record<keyof Numbers, string>> = {
   active_users: 'People who used it',
   cost_usd: 'Cost of them',
-  billable_tokens: 'Billable tokens',
+  billable_tokens: 'Credits of them',
   commits: 'Commits in them',
   pull_requests: 'PRs in them',
 };
@@ -60,6 +64,6 @@ export function figuresOf(address: Address, isOfOne: boolean): readonly Figure[]
     const name = OF_SESSIONS[one.member];
     if (name === undefined) return [];
     const label = CARDS[one.member] ?? name(used.length > SHORT ? 'it' : used);
-    return [{ ...one, name: name(used), label }];
+    return [{ ...one, term: one.name, name: name(used), label }];
   });
 }

@@ -94,9 +94,13 @@ export function exactly(value: number | null | undefined, unit: Unit): string {
         : one(value);
 }
 
+/** A number of things: `1 day`, `2 days`. */
+export const countOf = (count: number, one: string): string =>
+  `${whole(count)} ${one}${count === 1 ? '' : 's'}`;
+
 /** How many days are stale or not built yet. */
 export const waitingText = (days: number): string =>
-  days === 1 ? '1 day waits for a build' : `${whole(days)} days wait for a build`;
+  `${countOf(days, 'day')} ${days === 1 ? 'waits' : 'wait'} for a build`;
 
 /** The change of a number: `+4%`, `new` from zero, and an empty text if either number isn't known. */
 export function change(now: number | null | undefined, before: number | null | undefined): string {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Address, type Filter, go, hrefOf, rangeOf, usedIn } from './address.js';
+import { type Address, comparedWith, type Filter, go, hrefOf, rangeOf, usedIn } from './address.js';
 import { read, useAnswer, usePages } from './client.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
 import { cell, change, exactly, nameOf, type Unit } from './format.js';
@@ -16,6 +16,7 @@ import {
   type SummaryRow,
   summaryPath,
   useSummary,
+  useTotal,
 } from './summary.js';
 import { useTyped } from './typed-text.js';
 
@@ -27,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   ['sessions', 'Sessions', 'count'],
   ['autonomy_ratio', 'Calls a turn', 'ratio'],
   ['cost_usd', 'Cost', 'dollars'],
-  ['billable_tokens', 'Billable tokens', 'count'],
+  ['billable_tokens', 'Credits', 'count'],
   ['tool_calls', 'Tool calls', 'count'],
   ['commits', 'Commits', 'count'],
   ['pull_requests', 'PRs', 'count'],
@@ -45,7 +46,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
     ? (address.choices.sort ?? '')
     : 'cost_usd';
   const range = rangeOf(address, last);
-  const query = { groupBy: groupOf(filter), sort, limit: PAGE, compare: 'previous' } as const;
+  const query = { groupBy: groupOf(filter), sort, limit: PAGE, compare: comparedWith(address) } as const;
   const first = summaryPath(range, address.filters, query);
   const [turned, setTurned] = useState<{ of: string; cursors: readonly string[] }>();
   // Pages of another order or range no longer apply.
@@ -54,10 +55,14 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const asked = useSummary(address, last, cursor === undefined ? query : { ...query, cursor });
   const rows = asked.answer?.data ?? [];
   const begin = cursors.length * PAGE;
-  const people = useAnswer<Summary>(
-    filter === 'user_id' ? summaryPath(range, address.filters, {}) : undefined,
-  ).answer?.data[0]?.active_users;
-  const of = people === undefined ? '' : ` of ${exactly(people, 'count')}`;
+  const total = useTotal(address, last).answer?.data[0];
+  const isCut = asked.answer?.meta.has_more === true || cursors.length > 0;
+  const counted = useAnswer<Summary>(
+    isCut && filter !== 'user_id'
+      ? summaryPath(range, address.filters, { groupBy: groupOf(filter), limit: ROWS })
+      : undefined,
+  );
+  const of = countText(filter === 'user_id' ? total?.active_users : isCut ? undefined : rows.length, counted);
   const next = asked.isLoading ? undefined : asked.answer?.meta.next_cursor;
   const keys = rows.map(({ group_key }) => group_key ?? '');
   const costsOf = useCosts(address, last, filter, keys);
@@ -82,6 +87,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
       table={
         asked.answer && {
           columns: [title, ...columns.map(([, name]) => name)],
+          dollars: ['Cost'],
           rows: rows.map((row) => [row.group_key ?? '', ...columns.map(([member]) => row[member])]),
         }
       }
@@ -143,12 +149,36 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
               </tr>
             ))}
           </tbody>
+          {total !== undefined && rows.length > 0 && (
+            <tfoot>
+              <tr>
+                <th scope="row">All {title.toLowerCase()}</th>
+                {columns.map(([member, , unit]) => (
+                  <td key={member} class="number">
+                    {member === 'cost_usd' && total.cost_usd === null
+                      ? 'no price'
+                      : cell(total[member], unit)}
+                  </td>
+                ))}
+                <td class="number soft">{change(total.cost_usd, total.previous?.cost_usd)}</td>
+                <td class="sparked" />
+              </tr>
+            </tfoot>
+          )}
         </table>
         {asked.answer !== undefined && rows.length === 0 && <p class="note none">None in this range.</p>}
       </div>
       <Paging cursors={cursors} next={next} turn={(cursors) => setTurned({ of: first, cursors })} />
     </Panel>
   );
+}
+
+/** How many groups there are: known, or counted in an answer of at most a thousand. */
+function countText(known: number | undefined, { answer }: { answer: Summary | undefined }): string {
+  const count = known ?? answer?.data.length;
+  if (count === undefined) return '';
+  const isMore = known === undefined && answer?.meta.has_more;
+  return isMore ? ` of more than ${exactly(count, 'count')}` : ` of ${exactly(count, 'count')}`;
 }
 
 /** The interval of a table's lines, such that all rows have few enough points for one answer, except in ranges of years. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Filter, hrefOf, isChosen, toggled, usedIn } from './address.js';
+import { comparedWith, type Filter, hrefOf, isChosen, toggled, usedIn } from './address.js';
 import { BarList } from './bar-list.js';
 import { COST, FIGURES } from './figures.js';
 import { cell, change, nameOf } from './format.js';
@@ -58,7 +58,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
     groupBy: groupOf(filter),
     sort,
     limit: LISTED,
-    compare: 'previous',
+    compare: comparedWith(address),
   });
   // Lists of calls can also come from daily answers, which can't tell how many users a range has.
   const hasUsers = sort !== 'tool_calls' && !isOfOne;
@@ -78,6 +78,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
       table={
         asked.answer && {
           columns: [FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), `${measure} before`],
+          ...(unit === 'dollars' ? { dollars: [measure, `${measure} before`] } : {}),
           rows: rows.map((row) => [
             row.group_key ?? '',
             row[sort],

@@ -83,7 +83,7 @@ export function LabelledChart({
         {sorted.map(({ name, color, text }, index) => (
           <li
             key={name}
-            style={{ marginTop: px((tops[index] ?? 0) - (index === 0 ? 0 : (tops[index - 1] ?? 0) + LINE)) }}
+            style={{ '--top': px((tops[index] ?? 0) - (index === 0 ? 0 : (tops[index - 1] ?? 0) + LINE)) }}
           >
             <i class="swatch" style={{ background: `var(${color})` }} />
             {name} <span class="note">{text}</span>

@@ -15,7 +15,7 @@ import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
-import { JOINED, type SummaryRow, useDailySummary, useSummary } from './summary.js';
+import { JOINED, type SummaryRow, useDailySummary, useTotal } from './summary.js';
 
 interface CostByModelProps extends RangeProps {
   readonly span?: 6 | 12;
@@ -28,7 +28,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
   const ranking = useRanking(address, last);
   const costs = useModelCosts(address, last);
   const { models } = costs;
-  const whole = useSummary(address, last, { compare: 'previous' });
+  const whole = useTotal(address, last);
   const daily = useDailySummary(address, last);
   const unbuilt = missingIn(range, daily.answer?.data);
   const isNamed = (name: string) => ranking.slice(0, COLORED).includes(name);
@@ -55,7 +55,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
       title="Cost by model"
       note={costText(row, usedIn(address))}
       asked={asked}
-      table={asked.answer === undefined ? undefined : tableOf({ range, series })}
+      table={asked.answer === undefined ? undefined : tableOf({ range, series, unit: 'dollars' }, true)}
       definition="report/costs"
       span={span}
     >
@@ -105,7 +105,7 @@ const NAMES: Readonly<Record<(typeof TOKENS)[number], string>> = {
   cache_read_tokens: 'Cache read',
   cache_write_tokens: 'Cache write',
   output_tokens: 'Output',
-  billable_tokens: 'Billable',
+  billable_tokens: 'Credits',
 };
 
 /** The share of a model's input that was read from the cache; null without input. */
@@ -125,7 +125,7 @@ const SHOWN = 6;
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last);
   const { asked, models } = useModelCosts(address, last);
-  const whole = useSummary(address, last, { compare: 'previous' });
+  const whole = useTotal(address, last);
   const all = byTokens(models);
   const rows = all.slice(0, SHOWN);
   const isOfModels = address.path[0] === 'models';
@@ -143,6 +143,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
           ? undefined
           : {
               columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
+              summed: TOKENS.map((kind) => NAMES[kind]),
               rows: all.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
             }
       }

@@ -4,11 +4,12 @@ import { useSettled } from './client.js';
 import { DayChart, tableOf } from './day-chart.js';
 import { daysOf, missingIn } from './days.js';
 import { COST, figuresOf } from './figures.js';
-import { nameOf } from './format.js';
+import { figure, nameOf } from './format.js';
+import { sentenceOf } from './glossary.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Strip } from './strip.js';
-import { type SummaryRow, useDailySummary, useSummary } from './summary.js';
+import { type SummaryRow, useDailySummary, useTotal } from './summary.js';
 import { numberOf, type OpenDay } from './today.js';
 
 interface NumbersProps extends RangeProps {
@@ -20,14 +21,14 @@ interface NumbersProps extends RangeProps {
 /** The numbers of the range, and a chart of the chosen one. */
 export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   const range = rangeOf(address, last);
-  const total = useSummary(address, last, { compare: 'previous' });
+  const total = useTotal(address, last);
   const daily = useDailySummary(address, last);
   const shown = useSettled(
     figuresOf(address, isOwn || address.fixed?.user_id !== undefined),
     total.isLoading,
   );
   const named = (wanted: string | undefined) => shown.find(({ member }) => member === wanted);
-  const { member, name, unit } = named(address.choices.metric) ?? named('cost_usd') ?? COST;
+  const { member, name, term = name, unit } = named(address.choices.metric) ?? named('cost_usd') ?? COST;
   const rows = new Map(daily.answer?.data.map((row) => [row.date, row]));
   const valuesOf = (pick: (row: SummaryRow) => number | null | undefined) =>
     daysOf(range).map((day) => {
@@ -46,6 +47,16 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
     series: [{ name, color: '--accent', values, mark: 'column' as const }],
     before: valuesOf((row) => row.previous?.[member]),
   };
+  // People and ratios of days don't add up.
+  const isSummed = unit !== 'ratio' && member !== 'active_users' && member !== 'active_days';
+  const sumText = (days: readonly (number | null)[]) => {
+    const known = days.filter((value) => value !== null);
+    if (!isSummed || known.length === 0) return '';
+    return `: ${figure(
+      known.reduce((sum, value) => sum + value, 0),
+      unit,
+    )}`;
+  };
   return (
     <>
       <Strip address={address} range={range} figures={shown} chosen={member} total={total} daily={daily} />
@@ -55,16 +66,20 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
         note={
           <>
             <i class="swatch" style={{ background: 'var(--accent)' }} />
-            this range&ensp;
+            this range{sumText(values.slice(0, chart.before.length))}&ensp;
             <i class="swatch" style={{ background: 'var(--before-fill)' }} />
-            same weekday, 4 weeks before
+            same weekdays, 4 weeks before{sumText(chart.before)}
           </>
         }
         asked={daily}
-        table={daily.answer && tableOf(chart)}
+        table={daily.answer && tableOf(chart, isSummed)}
         definition="report/summary"
         span={12}
       >
+        <p class="note meaning">
+          {sentenceOf(term)}{' '}
+          <a href={hrefOf({ ...address, path: ['numbers'], choices: {} })}>What the numbers mean</a>
+        </p>
         {isFiltered(address) && total.answer?.data[0]?.active_days === 0 ? (
           <Nothing address={address} />
         ) : (

@@ -119,6 +119,7 @@ function AutonomousPeople({ address, last }: RangeProps) {
       table={
         asked.answer && {
           columns: ['Person', 'Ratio', 'Cost'],
+          dollars: ['Cost'],
           rows: rows.map((row) => [row.group_key ?? '', row.autonomy_ratio, row.cost_usd]),
         }
       }

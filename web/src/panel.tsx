@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Asked, ServiceError } from './client.js';
 import { csvOf, download } from './csv.js';
-import { locale } from './format.js';
+import { exactly, locale } from './format.js';
 import { closeMenu } from './menu.js';
 
 /** Rows as a reader of a table sees them: the first cell names the row. */
@@ -10,6 +10,10 @@ export interface Table {
   readonly columns: readonly string[];
   /** Numbers as they are in the answer. */
   readonly rows: readonly (readonly (string | number | null)[])[];
+  /** The columns of dollars. */
+  readonly dollars?: readonly string[];
+  /** The columns whose sum means something. */
+  readonly summed?: readonly string[];
 }
 
 /** The source of shown numbers: their rows, their request and their definition. */
@@ -150,17 +154,41 @@ export function TableOf({
               <th scope="row">{first}</th>
               {cells.map((cell, index) => (
                 <td key={index} class={typeof cell === 'number' ? 'number' : ''} data-value={cell}>
-                  {typeof cell === 'number'
-                    ? cell.toLocaleString(locale, { maximumFractionDigits: 4 })
-                    : cell}
+                  {cellText(table, index, cell)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
+        {table.summed !== undefined && table.rows.length > 1 && (
+          <tfoot>
+            <tr>
+              <th scope="row">Sum</th>
+              {table.columns.slice(1).map((column, index) => (
+                <td key={column} class="number">
+                  {cellText(table, index, sumOf(table, column, index))}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   );
+}
+
+/** A cell of the column with this place behind the first one. */
+function cellText({ columns, dollars = [] }: Table, index: number, cell: string | number | null | undefined) {
+  if (typeof cell !== 'number') return cell;
+  return dollars.includes(columns[index + 1] ?? '')
+    ? exactly(cell, 'dollars')
+    : cell.toLocaleString(locale, { maximumFractionDigits: 4 });
+}
+
+/** The sum of a column's numbers; null if it has none, or means nothing. */
+function sumOf({ rows, summed = [] }: Table, column: string, index: number): number | null {
+  const numbers = rows.map((row) => row[index + 1]).filter((cell) => typeof cell === 'number');
+  return !summed.includes(column) || numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0);
 }
 
 /** A text to read or copy. */

@@ -36,6 +36,7 @@ export function PeopleDots({ address, last }: RangeProps) {
       table={
         asked.answer && {
           columns: ['Person', 'Calls a turn', 'Cost'],
+          dollars: ['Cost'],
           rows: dots.map(({ name, ratio, cost }) => [name, ratio, cost]),
         }
       }

@@ -128,6 +128,7 @@ function Sessions({ address, asked, userId }: PersonSqlProps & AskedProps) {
       table={
         asked.answer && {
           columns: ['Started', ...NAMES],
+          dollars: ['Cost'],
           rows: rows.map((row) => [
             textOf(row.started_at),
             ...COLUMNS.map(([name, column]) =>

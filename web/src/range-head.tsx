@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   type Address,
+  earlierOf,
   FILTERS,
   type Filter,
   go,
@@ -14,7 +15,7 @@ import {
 } from './address.js';
 import { ChosenSessions } from './chosen-sessions.js';
 import { analyticsPath, read, useAnswer, useSettled } from './client.js';
-import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
+import { addDays, type Day, isDay, lengthOf, today, workingDaysIn } from './days.js';
 import { dayText, nameOf, rangeText, waitingText } from './format.js';
 import { closeMenu } from './menu.js';
 import { may, type Session } from './session.js';
@@ -57,8 +58,10 @@ export function RangeHead(props: RangeHeadProps) {
     lead === undefined ? totalPath(address, last) : analyticsPath('quality', range),
   );
   const shown = useSettled(range, isLoading);
-  const earlier = before(shown);
-  const hasEarlier = session.days.first !== null && earlier.to >= session.days.first;
+  const earlier = useSettled(earlierOf(address, last), isLoading);
+  // Days are compared whole or not at all.
+  const { first } = session.days;
+  const hasEarlier = first !== null && earlier.from >= first;
   // If the range ends with the newest built day, newer stale days are included.
   const stale = session.days.stale.filter(
     (day) => day >= range.from && (day <= range.to || range.to === last),
@@ -71,9 +74,17 @@ export function RangeHead(props: RangeHeadProps) {
         <h1>{title}</h1>
         <p>
           <b>{rangeText(shown.from, shown.to)}</b>, days in UTC
-          {lead !== undefined
-            ? `. ${lead}`
-            : hasEarlier && <>, against {rangeText(earlier.from, earlier.to)}</>}
+          {lead !== undefined ? (
+            `. ${lead}`
+          ) : !hasEarlier && first !== null ? (
+            <>. Data begins {dayText(first)}: not compared</>
+          ) : (
+            <>
+              , against {rangeText(earlier.from, earlier.to)}
+              {workingDaysIn(shown) !== workingDaysIn(earlier) &&
+                ` (${workingDaysIn(shown)} working days, then ${workingDaysIn(earlier)})`}
+            </>
+          )}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
         {about}

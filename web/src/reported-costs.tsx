@@ -30,6 +30,7 @@ export function ReportedCosts({ range }: { range: Range }) {
       table={
         asked.answer && {
           columns: ['Cost', 'Share', 'USD'],
+          dollars: ['USD'],
           rows: [
             ...rows.map(({ name, usd, share }) => [name, share, usd]),
             ['Both known: reported', null, both.reported],

@@ -1,21 +1,23 @@
 import { dayText, locale } from './format.js';
 import { digitsOf, type Kind, textOf } from './sql-answer.js';
 
-// A number of four digits may be a year, so it isn't grouped.
+// Numbers of four digits may be years, so they aren't grouped where no number has more.
 const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 20, useGrouping: 'min2' });
+const grouped = new Intl.NumberFormat(locale, { maximumFractionDigits: 20, useGrouping: 'always' });
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });
 const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const time = new Intl.DateTimeFormat(locale, {
   ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const),
 });
 
-/** The text of a value that isn't null: numbers with all their digits, instants in UTC. */
-export function valueText(value: unknown, kind: Kind): string {
+/** The text of a value that isn't null: numbers with all their digits, grouped as others of their column are, instants in UTC. */
+export function valueText(value: unknown, kind: Kind, isGrouped = false): string {
   if (kind === 'number') {
+    const format = isGrouped ? grouped : exact;
     const digits = digitsOf(value);
     if (digits !== undefined)
-      return /e/i.test(digits) ? digits : exact.format(digits as Intl.StringNumericLiteral);
-    if (typeof value === 'number') return /e/.test(String(value)) ? String(value) : exact.format(value);
+      return /e/i.test(digits) ? digits : format.format(digits as Intl.StringNumericLiteral);
+    if (typeof value === 'number') return /e/.test(String(value)) ? String(value) : format.format(value);
   }
   if (kind === 'instant') return textOf(value).replace('T', ' ').replace(/Z$/, '');
   return textOf(value);

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { locale } from './format.js';
-import { type Column, digitsOf, type Kind, kindOf, type Row, textOf } from './sql-answer.js';
+import { type Column, digitsOf, type Kind, kindOf, numberOf, type Row, textOf } from './sql-answer.js';
 import { valueText } from './sql-format.js';
 
 /** How many rows are rendered at a time. */
@@ -11,6 +11,10 @@ export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: r
   const [first, setFirst] = useState(0);
   const shown = rows.slice(first, first + PAGE);
   const kinds = columns.map(kindOf);
+  const isGrouped = useMemo(
+    () => columns.map(({ name }) => rows.some((row) => Math.abs(numberOf(row[name]) ?? 0) >= 10_000)),
+    [columns, rows],
+  );
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard scrolls the element that has the focus. */}
@@ -30,7 +34,7 @@ export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: r
             {shown.map((row, index) => (
               <tr key={first + index}>
                 {columns.map(({ name }, at) => (
-                  <Cell key={name} value={row[name]} kind={kinds[at] ?? 'text'} />
+                  <Cell key={name} value={row[name]} kind={kinds[at] ?? 'text'} isGrouped={isGrouped[at]} />
                 ))}
               </tr>
             ))}
@@ -60,10 +64,10 @@ export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: r
   );
 }
 
-function Cell({ value, kind }: { value: unknown; kind: Kind }) {
+function Cell({ value, kind, isGrouped }: { value: unknown; kind: Kind; isGrouped: boolean | undefined }) {
   const side = kind === 'number' ? 'number' : '';
   if (value === null || value === undefined) return <td class={`${side} null`}>NULL</td>;
-  const text = valueText(value, kind);
+  const text = valueText(value, kind, isGrouped);
   return (
     <td
       class={side}

@@ -15,6 +15,9 @@ export const MOST_SERIES = 6;
 const MOST_BARS = 30;
 const MOST_GROUPED_BARS = 12;
 
+/** The names of numbers that a question is probably about: the counts beside a ratio are what it was made of. */
+const RATIO = /(^|_)(ratio|share|rate|percent|pct)$/i;
+
 /** Numbers share an axis by default if the largest of each is within this factor. */
 const SCALE = 20;
 
@@ -65,7 +68,10 @@ export function choiceOf(
       ? undefined
       : groups.find(({ name }) => isUnique(rows, [x, name]))?.name;
   const wanted = (chosen.y ?? '').split('\n').filter((name) => has(name, numbers));
-  const y = wanted.length > 0 ? wanted : alike(numbers, rows);
+  const ratios = numbers.filter(
+    ({ name }) => RATIO.test(name) && rows.some((row) => Number(row[name]) !== 0),
+  );
+  const y = wanted.length > 0 ? wanted : alike(ratios.length > 0 ? ratios : numbers, rows);
   return { x, y: group === undefined ? y.slice(0, MOST_SERIES) : y.slice(0, 1), group };
 }
 

@@ -48,8 +48,12 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
                 <p class="what">{label}</p>
                 <p class="figure">{figure(row?.[member], unit)}</p>
                 <p class="change">
-                  {row?.previous &&
-                    `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
+                  {row?.previous && (
+                    <>
+                      <span>{change(row[member], row.previous[member])}</span>{' '}
+                      <span>from {figure(row.previous[member], unit)}</span>
+                    </>
+                  )}
                   {'\u00a0'}
                 </p>
                 <Spark

@@ -1,4 +1,4 @@
-import { type Address, type Filter, type Filters, rangeOf } from './address.js';
+import { type Address, comparedWith, type Filter, type Filters, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { type Asked, analyticsPath, useAnswer, usePages } from './client.js';
 import type { Day, Range } from './days.js';
@@ -21,7 +21,7 @@ export interface SummaryQuery {
   readonly sort?: string;
   readonly limit?: number;
   readonly cursor?: string;
-  readonly compare?: 'previous';
+  readonly compare?: 'previous' | 'month';
   /** Only groups whose key contains this text, or is one of these. */
   readonly search?: string | undefined;
   readonly keys?: readonly string[];
@@ -47,7 +47,12 @@ export function useSummary(address: Address, last: Day, query: SummaryQuery): As
 /** The path of the numbers of an address in one row, compared with those of the range before. Its parts share the answer. */
 export function totalPath(address: Address, last: Day): string {
   const filters = { ...address.filters, ...address.fixed };
-  return summaryPath(rangeOf(address, last), filters, { compare: 'previous' });
+  return summaryPath(rangeOf(address, last), filters, { compare: comparedWith(address) });
+}
+
+/** Asks for the numbers of the address in one row. */
+export function useTotal(address: Address, last: Day): Asked<Summary> {
+  return useAnswer<Summary>(totalPath(address, last));
 }
 
 /** The most rows in one answer. */

@@ -9,7 +9,7 @@ import { DayChart, type Series, tableOf } from './day-chart.js';
 import { type Day, daysOf, isWeekend, missingIn } from './days.js';
 import { Empty } from './empty.js';
 import { Facts } from './facts.js';
-import { cell, dayText, exactly, instantText, nameOf, waitingText, weekdayText } from './format.js';
+import { cell, countOf, dayText, exactly, instantText, nameOf, waitingText, weekdayText } from './format.js';
 import { Known } from './known.js';
 import type { PageProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -152,7 +152,7 @@ function Reports({ asked: quality, range }: QualityProps) {
             <Fragment key={agent}>
               {index > 0 && '; '}
               <bdi>{agent}</bdi> on {missing.slice(0, GAPS).map(dayText).join(', ')}
-              {missing.length > GAPS && ` and ${missing.length - GAPS} more days`}
+              {missing.length > GAPS && ` and ${countOf(missing.length - GAPS, 'more day')}`}
             </Fragment>
           ))}
         </p>
