@@ -9,7 +9,7 @@ export interface Meaning {
 }
 
 /** The text of a cell without its links and code. */
-const plain = (cell: string): string => cell.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+const plain = (cell: string): string => cell.replace(/\[([^[\]]*)\]\([^()]*\)/g, '$1').replaceAll('`', '');
 
 /** The meanings of all numbers: the rows of the table in docs/numbers.md. */
 export const MEANINGS: readonly Meaning[] = TEXT.split('\n')
