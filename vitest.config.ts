@@ -50,6 +50,7 @@ const FAULTS = [
 
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
+  'test/adoption.test.ts',
   'test/api-keys.test.ts',
   'test/audit.test.ts',
   'test/changes.test.ts',
@@ -95,6 +96,7 @@ const SLOW = [
   'test/forms.test.ts',
   'test/lake/damage.test.ts',
   'test/lake/lake.test.ts',
+  'test/marks.test.ts',
   'test/nothing-twice.test.ts',
   'test/otlp/recordings.test.ts',
   'test/real-sessions.test.ts',

@@ -213,8 +213,7 @@ function expectedOf(
   }
   // No schema of one parameter says this: docs/api.md, "Analytics".
   const [start, end] = [values.get('startDate'), values.get('endDate')];
-  if (start !== undefined && end !== undefined && (start > end || end >= dayOf(service.world.now)))
-    return 400;
+  if (end !== undefined && ((start ?? end) > end || end >= dayOf(service.world.now))) return 400;
   // They choose among groups, as their descriptions say.
   if (['search', 'group_keys'].some((name) => values.has(name)) && !values.has('group_by')) return 400;
   // A comparison with a month is of days in one month, without an interval, and changes come of comparisons.

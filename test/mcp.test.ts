@@ -151,14 +151,14 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
     for (const user_id of ['bob', ['bob'], ['ada', 'bob']])
       expect(await agent.call('costs', { ...RANGE, user_id })).toMatchObject({ isError: true });
     expect((await agent.call('costs', { ...RANGE, user_id: ['ada'] })).isError).toBe(false);
-    expect(report?.inputSchema.properties?.answer).toMatchObject({ enum: ['me'] });
+    expect(report?.inputSchema.properties?.answer).toMatchObject({ enum: ['me', 'marks'] });
     const { text, json } = await agent.call('report', { answer: 'me', ...RANGE });
     expect(json.data).toMatchObject([{ user_id: 'ada', date: '2026-06-10' }]);
     expect(text).not.toContain('bob');
     for (const answer of ['users', 'tokens', 'today', undefined])
       expect(await agent.call('report', { answer, ...RANGE })).toMatchObject({
         isError: true,
-        text: 'The argument answer must be me.',
+        text: 'The argument answer must be me or marks.',
       });
     for (const name of ['sql', 'tables', 'coverage'])
       await expect(agent.call(name, RANGE)).rejects.toThrow(
@@ -191,7 +191,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       'There is no tool drop: use report, coverage, summary, changes, costs, silence, budgets, sql, tables.',
     );
     expect(await says('report', {})).toBe(
-      'The argument answer must be tokens, tools, activity, productivity, users, quality, me, or today.',
+      'The argument answer must be tokens, tools, activity, productivity, users, quality, me, today, adoption, or marks.',
     );
     expect(await says('report', { answer: 'users' })).toBe(
       'The parameter startDate is required: it must be a calendar date as YYYY-MM-DD.',

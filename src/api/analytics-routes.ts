@@ -4,7 +4,19 @@ import { z } from 'zod';
 import { dayOf, lastClosedDay, laterDay } from '../day.js';
 import { costTermsOf } from '../money/cost-terms.js';
 import { usersOf } from '../store/state/person.js';
-import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
+import { AdoptionAnswer, adoptionOf } from './adoption.js';
+import {
+  ADOPTION,
+  MARKS,
+  MarksQuery,
+  ME,
+  type Query,
+  queryOf,
+  RANGE_ERRORS,
+  Range,
+  SUMMARIES,
+  TODAY,
+} from './analytics-tools.js';
 import { ANSWERS, type Answer, groupIn, hasRowPages, isPaged, isTotals } from './answer-names.js';
 import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
@@ -13,6 +25,7 @@ import { budgetAnswers } from './budget-answers.js';
 import { ownUser } from './caller.js';
 import { ApiError } from './errors.js';
 import { guardedRange } from './guarded-range.js';
+import { MarksAnswer, marksOf } from './marks.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
 import { FOR_AUDITORS } from './protection.js';
 import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
@@ -223,6 +236,65 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       return {
         data: rows as z.infer<typeof PlaceAnswer>['data'],
         meta: { org_id: orgId, start_date: startDate, end_date: endDate },
+      };
+    },
+  );
+
+  app.get(
+    '/adoption',
+    {
+      config: {
+        action: 'read analytics',
+        about: () => ({ scope: 'totals' }),
+        isProtected: true,
+        errors: RANGE_ERRORS,
+      },
+      schema: {
+        tags: ['analytics'],
+        summary: ADOPTION,
+        querystring: z.strictObject(Range),
+        response: { 200: AdoptionAnswer },
+      },
+    },
+    async ({ caller: { orgId }, protection, query: { startDate, endDate } }) => {
+      requireClosed({ startDate, endDate }, clock());
+      const { historyStart } = config;
+      const from = laterDay(startDate, historyStart);
+      const asked = { orgId, from, to: endDate, historyStart, floor: protection?.floor };
+      return {
+        data: await adoptionOf(store, asked),
+        meta: { org_id: orgId, start_date: startDate, end_date: endDate },
+      };
+    },
+  );
+
+  app.get(
+    '/marks',
+    {
+      config: {
+        action: 'read its own analytics',
+        about: ({ caller: { role, userId } }) =>
+          may(role, 'read analytics') ? aboutEveryone() : aboutUsers([userId], 'totals'),
+        isProtected: true,
+        errors: { 400: 'The parameter endDate must be a calendar date as YYYY-MM-DD.' },
+      },
+      schema: {
+        tags: ['analytics'],
+        summary: MARKS,
+        querystring: z.strictObject(MarksQuery),
+        response: { 200: MarksAnswer },
+      },
+    },
+    async ({ caller: { orgId, role, userId }, protection, query }) => {
+      const day = query.endDate ?? lastClosedDay(clock());
+      requireClosed({ startDate: day, endDate: day }, clock());
+      const ownId = may(role, 'read analytics') ? undefined : ownUser(userId);
+      return {
+        data: await marksOf(store, {
+          ...{ orgId, day, ownId, floor: protection?.floor },
+          historyStart: config.historyStart,
+        }),
+        meta: { org_id: orgId, end_date: day },
       };
     },
   );

@@ -102,6 +102,12 @@ export const SUMMARIES: Record<Answer, string> = {
 
 export const ME = "The caller's own rows of /users";
 export const TODAY = 'The open day so far, counted on request';
+export const ADOPTION = 'How many people use each MCP server and skill, per week, newly, and again';
+export const MARKS = 'What needs a look: who is stuck, which servers and tools fail, what spreads';
+
+export const MarksQuery = {
+  endDate: day('the day as of which it is asked: yesterday by default', '2026-06-07').optional(),
+};
 
 const REPORT: ToolText = {
   name: 'report',
@@ -203,6 +209,20 @@ export const analyticsTools: readonly RouteTool[] = [
     path: 'today',
     action: 'read analytics' as const,
     input: z.strictObject({}),
+  },
+  {
+    tool: REPORT,
+    answer: { name: 'adoption', about: ADOPTION },
+    path: 'adoption',
+    action: 'read analytics' as const,
+    input: z.strictObject(Range),
+  },
+  {
+    tool: REPORT,
+    answer: { name: 'marks', about: MARKS },
+    path: 'marks',
+    action: 'read its own analytics' as const,
+    input: z.strictObject(MarksQuery),
   },
 ].map((tool) => ({
   ...tool,

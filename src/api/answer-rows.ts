@@ -180,6 +180,14 @@ function toldBelonging(closedNames: ClosedNames | undefined): Record<'told_belon
   };
 }
 
+/** The sources and the parameters of a SELECT that asks which team people belong to. */
+export function teamsOf(closedNames: ClosedNames | undefined) {
+  return {
+    sources: { ...toldBelonging(closedNames), belongs_to: readSql('report/belongs_to.sql') },
+    parameters: belongingOf('team', {}, closedNames),
+  };
+}
+
 /** A SELECT of `sql/report`, with those that it reads, and that these read. */
 function reportSql(name: string, closedNames: ClosedNames | undefined): string {
   const texts = [readSql(`report/${name}.sql`)];

@@ -406,6 +406,138 @@ export interface Answers {
       end_date: string;
     };
   };
+  getAnalyticsAdoption: {
+    /**
+     * most users first, 200 at most
+     */
+    data: {
+      /**
+       * what is used
+       */
+      kind: 'mcp_server' | 'skill';
+      /**
+       * the server, in lower case, or the skill
+       */
+      name: string;
+      /**
+       * who used it in the range
+       */
+      users: number;
+      /**
+       * users by all people who were active in the range
+       */
+      active_ratio: number;
+      /**
+       * those who never used it before the range; null if no day before it is known
+       */
+      new_users: number | null;
+      /**
+       * share of the users of a whole week who used it in the next whole week too; null without such weeks
+       */
+      kept_ratio: number | null;
+      /**
+       * weeks of the range with users
+       */
+      weeks: {
+        /**
+         * its Monday
+         */
+        week: string;
+        /**
+         * who used it in the days of the week that the range has
+         */
+        users: number;
+      }[];
+    }[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+    };
+  };
+  getAnalyticsMarks: {
+    data: {
+      /**
+       * stuck, of a person or team; failing, of a server or tool; spreading, of a server or skill
+       */
+      mark: 'stuck' | 'failing' | 'spreading';
+      /**
+       * what is marked
+       */
+      kind: 'person' | 'team' | 'mcp_server' | 'tool' | 'skill';
+      /**
+       * the user, team, server, tool or skill
+       */
+      name: string;
+      /**
+       * the team of a person; null without one, and for other marks
+       */
+      team: string | null;
+      /**
+       * the day on which it began; null for a team
+       */
+      since: string | null;
+      /**
+       * weekdays with calls since then; null for other marks
+       */
+      days: number | null;
+      /**
+       * people in it: with failed calls, or who use it, or who are stuck; null for other marks
+       */
+      users: number | null;
+      /**
+       * failed calls since then; null for other marks
+       */
+      failed_calls: number | null;
+      /**
+       * calls since then that are known to have succeeded or failed; null for other marks
+       */
+      calls_with_outcome: number | null;
+      /**
+       * the first by the second; null for other marks
+       */
+      failed_call_ratio: number | null;
+      /**
+       * the same of the 20 weekdays before; null for other marks
+       */
+      ratio_before: number | null;
+      /**
+       * the median of all people in their last 10 weekdays; null for other marks
+       */
+      ratio_of_all: number | null;
+      /**
+       * users of the 28 days before; null for other marks
+       */
+      users_before: number | null;
+      /**
+       * users who never used it before; null for other marks
+       */
+      new_users: number | null;
+      /**
+       * why, in sentences
+       */
+      reasons: string[];
+    }[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+    };
+  };
   getAnalyticsToday: {
     data: {
       tokens: TokensRow;
