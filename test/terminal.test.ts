@@ -119,12 +119,12 @@ describe('daybook report', () => {
     const run = (...args: string[]) => runHere(['--data', data, 'report', ...args]);
     const byDefault = await run('users');
     expect(byDefault.stdout).toMatch(/^users of acme, 2026-03-20 to 2026-04-18\nuser_id +date .*\n/);
-    expect(byDefault.stdout).toMatch(/\n\(\d+ of 22 columns: --wide shows all\)\n$/);
+    expect(byDefault.stdout).toMatch(/\n\(\d+ of 24 columns: --wide shows all\)\n$/);
     const wide = await run('users', '--wide');
-    expect(wide.stdout.split('\n')[1]?.split(/ +/)).toHaveLength(22);
+    expect(wide.stdout.split('\n')[1]?.split(/ +/)).toHaveLength(24);
     expect(wide.stdout).not.toContain('…');
     const json = JSON.parse((await run('users', '--format', 'json')).stdout);
-    expect(Object.keys(json[0])).toHaveLength(22);
+    expect(Object.keys(json[0])).toHaveLength(24);
     const none = await run('users', '--from', '2026-05-01', '--to', '2026-05-31', '--format', 'csv');
     expect(none.stdout.split('\r\n')).toHaveLength(2);
     expect(none.stderr).toMatch(

@@ -1,6 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type Answer, fileOf, GROUPS, hasRowPages } from '../api/answer-names.js';
-import { Month } from '../api/budget-query.js';
 import { checkRange } from '../api/report-range.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -73,6 +72,7 @@ async function runBudgets(options: ReportOptions, { settings, clock }: Invocatio
   if (other !== undefined)
     throw new UsageError('budgets have no other options than --org, --month, --format and --wide.');
   const { org: orgId, month, format } = options;
+  const { Month } = await import('../api/budget-query.js');
   const asked = Month.optional().safeParse(month);
   if (!asked.success) throw new UsageError(`--month must be a month as YYYY-MM, not "${month}".`);
   const report = isRemote(options)
