@@ -314,8 +314,7 @@ SELECT
     END AS DOUBLE
   ) AS value,
   CAST(CASE told.name WHEN 'before' THEN total.previous_unpriced_tokens WHEN 'now' THEN total.unpriced_tokens END AS BIGINT) AS unpriced_tokens,
-  CAST(comparison.data_begins AS DATE) AS data_begins,
-  CAST(NULL AS VARCHAR) AS next_cursor
+  CAST(comparison.data_begins AS DATE) AS data_begins
 FROM (
   SELECT 1 AS place, 'before' AS name
   UNION ALL SELECT 2 AS place, 'new_teams' AS name

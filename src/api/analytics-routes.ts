@@ -17,7 +17,7 @@ import {
   SUMMARIES,
   TODAY,
 } from './analytics-tools.js';
-import { ANSWERS, type Answer, groupIn, hasRowPages, isPaged, isTotals } from './answer-names.js';
+import { ANSWERS, type Answer, hasRowPages, isPaged, isTotals } from './answer-names.js';
 import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer, type Question } from './answerer.js';
@@ -104,7 +104,6 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     const asked = await answerer.withSettings({
       ...question,
       ...told,
-      groupBy: question.answer === 'changes' ? undefined : question.groupBy,
       before: beforeOf(question, question.totals?.compare),
     });
     const telling = await store.snapshot((select) => tellingFilter(select, asked));
@@ -138,7 +137,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       endDate,
       from: laterDay(startDate, config.historyStart),
       to: endDate,
-      groupBy: groupIn(answer, group_by),
+      groupBy: group_by,
       ...(isPaged(answer)
         ? {
             ...{ limit: Number(limit ?? DEFAULT_LIMIT), cursor },

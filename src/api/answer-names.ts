@@ -28,11 +28,6 @@ export function hasRowPages(answer: Answer): boolean {
   return isTotals(answer) && answer !== 'changes';
 }
 
-/** The groups that an answer is computed from: what changed is read by team, if teams may be told apart. */
-export function groupIn(answer: Answer, groupBy: string | undefined): string | undefined {
-  return answer === 'changes' ? 'team' : groupBy;
-}
-
 /** What the rows of totals can be grouped by. */
 const TOTALS_GROUPS = [
   'user',

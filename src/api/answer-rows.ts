@@ -56,16 +56,21 @@ export interface ReportRequest {
 }
 
 /** Whether a request asks for teams or cost centres. */
-export function asksBelonging({ groupBy, totals, belonging = totals }: ReportRequest): boolean {
-  return KINDS.some((kind) => groupBy === kind || belonging?.[kind] !== undefined);
+export function asksBelonging(
+  answer: Answer,
+  { groupBy, guard, totals, belonging = totals }: ReportRequest,
+): boolean {
+  const isByTeam = answer === 'changes' && guard === undefined;
+  return isByTeam || KINDS.some((kind) => groupBy === kind || belonging?.[kind] !== undefined);
 }
 
 /** What of an organization's newest settings a request needs to know which teams and cost centres people belong to. */
 export async function belongingSettings(
   store: Store,
+  answer: Answer,
   request: ReportRequest,
 ): Promise<Pick<ReportRequest, 'closedNames'>> {
-  return asksBelonging(request) ? { closedNames: await closedNamesOf(store, request.orgId) } : {};
+  return asksBelonging(answer, request) ? { closedNames: await closedNamesOf(store, request.orgId) } : {};
 }
 
 export interface Page {
@@ -89,8 +94,8 @@ export function columnsOf(answer: Answer, groupBy?: string): string[] {
   return memberNames(fileOf(answer, groupBy));
 }
 
-/** The files of totals, which say where the next page begins. */
-const PAGED: readonly string[] = ANSWERS.filter(isTotals);
+/** The files of answers that say where the next page begins. */
+const PAGED: readonly string[] = ANSWERS.filter(hasRowPages);
 
 /** The SELECT of the answer in a file of `sql/answer`. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
 export function sqlOfAnswer(file: string, form: Form): string {
@@ -142,8 +147,7 @@ export async function readReport(
   if (isTotals(answer)) {
     const { text, parameters } = totalsSql(answer, await withRepoKeys(select, request));
     const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
-    const { page, results } = await pageOfRows(rows);
-    return { columns, results, page: hasRowPages(answer) ? page : undefined };
+    return { columns, ...(hasRowPages(answer) ? await pageOfRows(rows) : { results: resultsOf(rows) }) };
   }
   const reports = [...namesIn(sql)].filter((name) => name.startsWith(REPORT));
   const sources = Object.fromEntries(
@@ -222,15 +226,24 @@ const NOBODY =
 /** No rows of data_begin.sql. */
 const NEVER = "SELECT '' AS name, DATE '1970-01-01' AS first_day WHERE 1 = 0";
 
-/** What costs and what changed are always asked for. */
-const OWN: Partial<Record<Answer, (totals: Totals) => Totals>> = {
-  costs: () => ({ interval: 'day' }),
-  changes: ({ compare = 'previous' }) => ({ compare }),
+/** What of a request for totals an answer has by itself. */
+interface Own {
+  readonly groupBy?: string | undefined;
+  readonly totals: Totals;
+}
+
+/** What costs and what changed are always asked for. What changed is read by team, if teams may be told apart. */
+const OWN: Partial<Record<Answer, (totals: Totals, guard: Guard | undefined) => Own>> = {
+  costs: (totals) => ({ totals: { ...totals, interval: 'day' } }),
+  changes: (totals, guard) => ({
+    groupBy: guard === undefined ? 'team' : undefined,
+    totals: { ...totals, compare: totals.compare ?? 'previous' },
+  }),
 };
 
 /** The statement that answers totals, with the files that it reads rows from, and its parameters. */
 export function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
-  const asked = { ...request, totals: { ...totals, ...OWN[answer]?.(totals) } };
+  const asked = { ...request, totals, ...OWN[answer]?.(totals, request.guard) };
   const sources = {
     quiet_day: quietDaysSql(request.guard?.quietDays),
     ...(request.guard === undefined ? { shown_person: NOBODY } : { filter_set: filterSetsSql(totals) }),
@@ -314,11 +327,13 @@ async function pageOfRows(result: DuckDBResult): Promise<Omit<Reading, 'columns'
     columnNames: () => result.columnNames().slice(0, -1),
     columnTypes: () => result.columnTypes().slice(0, -1),
   };
-  async function* results() {
-    yield rows;
-  }
   const next_cursor = place === null ? null : cursorOf(String(place));
-  return { page: { has_more: place !== null, next_cursor }, results: results() };
+  return { page: { has_more: place !== null, next_cursor }, results: resultsOf(rows) };
+}
+
+/** Rows that come as one result. */
+export async function* resultsOf(rows: Rows): AsyncGenerator<Rows> {
+  yield rows;
 }
 
 /** The JSON of an answer's rows as elements of a list, without brackets. */

@@ -140,7 +140,7 @@ export class Answerer {
       ...(isTotals(answer)
         ? { terms: await this.terms.get(orgId, revision, () => costTermsOf(store, orgId)) }
         : {}),
-      ...(asksBelonging(asked)
+      ...(asksBelonging(answer, asked)
         ? { closedNames: await this.closedNames.get(orgId, revision, () => closedNamesOf(store, orgId)) }
         : {}),
     };
@@ -191,7 +191,7 @@ export class Answerer {
         })
       : null;
     const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
-    const people = asksBelonging(question) ? await peopleRevision(select, orgId) : null;
+    const people = asksBelonging(answer, question) ? await peopleRevision(select, orgId) : null;
     const state = JSON.stringify([
       MAKER,
       key,

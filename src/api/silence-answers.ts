@@ -15,7 +15,7 @@ import type { ReadColumns } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { writeBody } from './answer-body.js';
 import { Answered } from './answer-cache.js';
-import { type Form, type Reading, sqlOfAnswer } from './answer-rows.js';
+import { type Form, type Reading, resultsOf, sqlOfAnswer } from './answer-rows.js';
 import { SilenceAnswer } from './answer-schemas.js';
 import { piecesOf } from './answerer.js';
 import { authorOf } from './caller.js';
@@ -50,10 +50,7 @@ export async function readSilence(
   form: Form,
 ): Promise<Reading> {
   const rows = await readColumns(sqlOfAnswer('silence', form), { report_silence: text }, parameters);
-  async function* results() {
-    yield rows;
-  }
-  return { columns: memberNames('silence'), results: results() };
+  return { columns: memberNames('silence'), results: resultsOf(rows) };
 }
 
 /** Adds the answer about silent collectors and agents, and the way to acknowledge one (docs/silence.md). */

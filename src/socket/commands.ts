@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ANSWERS, type Answer, groupIn, isTotals } from '../api/answer-names.js';
+import { ANSWERS, type Answer, isTotals } from '../api/answer-names.js';
 import type { ReportRequest } from '../api/answer-rows.js';
 import {
   createKeys,
@@ -258,11 +258,11 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   if (option !== undefined) throw new UsageError(`--${option} ${fault}.`);
   const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
-    ...{ groupBy: groupIn(answer, asked.groupBy), limit: asked.limit, totals: asked.totals, historyStart },
+    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals, historyStart },
     ...(isTotals(answer) ? { terms: await costTermsOf(store, orgId) } : {}),
   };
   const { belongingSettings } = await import('../api/answer-rows.js');
-  const settings = await belongingSettings(store, request);
+  const settings = await belongingSettings(store, answer, request);
   return {
     orgId,
     ...range,
