@@ -11,6 +11,9 @@ export interface LargeBody {
   readonly bytes: number;
 }
 
+/** Larger bodies are written to a file and not kept in memory. */
+export const BYTES_IN_MEMORY = 8 << 20;
+
 /** The parts of a body. */
 export type Pieces = AsyncGenerator<string | Uint8Array>;
 
@@ -45,6 +48,30 @@ export async function writeBody(
     throw error;
   } finally {
     await file?.close();
+  }
+}
+
+/** Runs work that writes a body: see writeBody. What it wrote before it was repeated, or failed, is removed. */
+export async function written<T>(
+  folder: string,
+  bytesInMemory: number,
+  work: (write: (pieces: Pieces) => Promise<{ body: Body; digest: string }>) => Promise<T>,
+): Promise<T> {
+  let last: Body | undefined;
+  const forget = async () => {
+    if (last !== undefined) await discard(last);
+    last = undefined;
+  };
+  try {
+    return await work(async (pieces) => {
+      await forget();
+      const made = await writeBody(pieces, folder, bytesInMemory);
+      last = made.body;
+      return made;
+    });
+  } catch (error) {
+    await forget();
+    throw error;
   }
 }
 

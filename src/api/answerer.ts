@@ -8,7 +8,7 @@ import { type ClosedNames, closedNamesOf } from '../store/state/closed-names.js'
 import { whenErased } from '../store/state/erased-names.js';
 import { peopleRevision } from '../store/state/person.js';
 import type { ReadColumns, Store } from '../store/store.js';
-import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
+import { BYTES_IN_MEMORY, discard, type Pieces, written } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';
 import { type Answer, FAMILIES, isPaged, isTotals } from './answer-names.js';
 import {
@@ -22,9 +22,6 @@ import {
   readReport,
 } from './answer-rows.js';
 import type { Slice } from './totals-query.js';
-
-/** Larger bodies are written to a file and not kept in memory. */
-const BYTES_IN_MEMORY = 8 << 20;
 
 /** How many rows are read at once, or days if an answer has few rows. */
 const ROWS_AT_ONCE = 100_000;
@@ -153,7 +150,7 @@ export class Answerer {
     revision: string,
     kept: Answered | undefined,
   ): Promise<Answered> {
-    const answered = await this.written((write) =>
+    const answered = await written(this.config.data, this.bytesInMemory, (write) =>
       this.store.snapshot(async (select, readColumns) => {
         const { tag, refreshedAt, slices } = await this.stateOf(select, question, key, revision);
         const state = `${tag} ${refreshedAt}`;
@@ -245,7 +242,7 @@ export class Answerer {
     if (kept !== undefined && (kept.revision === revision || isFresh)) return kept;
     return this.once(key, async () => {
       const started = this.clock();
-      const { body, digest } = await this.written((write) =>
+      const { body, digest } = await written(this.config.data, this.bytesInMemory, (write) =>
         this.store.preview([{ orgId, day }], (select, readColumns) => {
           const counted_at = new Date(started).toISOString();
           const meta = { org_id: orgId, start_date: day, end_date: day, final: false, counted_at };
@@ -258,28 +255,6 @@ export class Answerer {
       this.cache.keep(key, answered);
       return answered;
     });
-  }
-
-  /** Runs work that writes an answer to disk. What it wrote before it was repeated, or failed, is removed. */
-  private async written<T>(
-    work: (write: (pieces: Pieces) => Promise<{ body: Body; digest: string }>) => Promise<T>,
-  ): Promise<T> {
-    let last: Body | undefined;
-    const forget = async () => {
-      if (last !== undefined) await discard(last);
-      last = undefined;
-    };
-    try {
-      return await work(async (pieces) => {
-        await forget();
-        const made = await writeBody(pieces, this.config.data, this.bytesInMemory);
-        last = made.body;
-        return made;
-      });
-    } catch (error) {
-      await forget();
-      throw error;
-    }
   }
 
   /** Does work once for all requests that come meanwhile. A large body that isn't kept can serve only one of them. */

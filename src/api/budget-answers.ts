@@ -4,20 +4,14 @@ import type { z } from 'zod';
 import { dayOf } from '../day.js';
 import { userOf } from '../store/state/person.js';
 import { memberNames } from '../store/tables.js';
-import { writeBody } from './answer-body.js';
-import { Answered } from './answer-cache.js';
 import { BudgetsAnswer } from './answer-schemas.js';
-import { piecesOf } from './answerer.js';
 import { BudgetQuery, OwnBudgetQuery } from './budget-query.js';
 import { type BudgetQuestion, preparedBudgets, readBudgets, unbuiltDays } from './budget-rows.js';
 import { ownUser } from './caller.js';
 import { ApiError } from './errors.js';
+import { sendFresh } from './fresh-answer.js';
 import { aboutUsers } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
-import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
-
-/** Larger answers are written to a file. */
-const BYTES_IN_MEMORY = 8 << 20;
 
 const ERRORS = { 400: 'The parameter month must be a month as YYYY-MM.' };
 const CSV_EXAMPLE = `${memberNames('budgets').join(',')}\r\n`;
@@ -33,17 +27,13 @@ export function budgetAnswers(
     const { month = '' } = question;
     if (month > dayOf(clock()).slice(0, 7))
       throw new ApiError(400, 'The parameter month must not be after this month.');
-    const form = formOf(request);
     const prepared = await preparedBudgets(store, question, config.historyStart, clock());
     const { orgId } = question;
-    const { body, digest } = await store.snapshot(async (select, readColumns) => {
+    return sendFresh(request, reply, { store, config }, async (select, readColumns, form) => {
       const reading = await readBudgets(select, readColumns, prepared, form);
       const unbuilt = await unbuiltDays(select, orgId, prepared.days);
-      const meta = { org_id: orgId, month: prepared.days.month, unbuilt_days: unbuilt };
-      return writeBody(await piecesOf(reading, form, meta), config.data, BYTES_IN_MEMORY);
+      return { reading, meta: { org_id: orgId, month: prepared.days.month, unbuilt_days: unbuilt } };
     });
-    const answered = new Answered(digest, body, digest, '');
-    return sendAnswer(answered, isKnownOf(request), request, reply, { form, publicUrl: config.publicUrl });
   };
 
   app.get(

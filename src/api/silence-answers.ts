@@ -13,20 +13,14 @@ import {
 } from '../store/state/silence.js';
 import type { ReadColumns } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
-import { writeBody } from './answer-body.js';
-import { Answered } from './answer-cache.js';
 import { type Form, type Reading, resultsOf, sqlOfAnswer } from './answer-rows.js';
 import { SilenceAnswer } from './answer-schemas.js';
-import { piecesOf } from './answerer.js';
 import { authorOf } from './caller.js';
 import { ApiError } from './errors.js';
+import { sendFresh } from './fresh-answer.js';
 import { aboutUsers } from './read-audit.js';
 import type { ApiDeps } from './route-family.js';
-import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
 import { SilenceQuery } from './silence-query.js';
-
-/** Larger answers are written to a file. */
-const BYTES_IN_MEMORY = 8 << 20;
 
 /** The states that are shown by default. */
 const SHOWN: readonly SilenceState[] = ['silent', 'acknowledged', 'idle'];
@@ -82,18 +76,14 @@ export function silenceAnswers(
     async (request, reply) => {
       const { protection, query } = request;
       const { orgId } = request.caller;
-      const form = formOf(request);
       const last = lastClosedDay(clock());
       // Without people by name, there are the counts alone.
       const states = protection === undefined ? (query.state ?? SHOWN) : [];
-      const { body, digest } = await store.snapshot(async (select, readColumns) => {
+      return sendFresh(request, reply, { store, config }, async (select, readColumns, form) => {
         const counts = (await silenceCounts(select, [orgId], last))(orgId);
         const reading = await readSilence(readColumns, silenceSql([orgId], last, states), form);
-        const pieces = await piecesOf(reading, form, { org_id: orgId, ...counts });
-        return writeBody(pieces, config.data, BYTES_IN_MEMORY);
+        return { reading, meta: { org_id: orgId, ...counts } };
       });
-      const answered = new Answered(digest, body, digest, '');
-      return sendAnswer(answered, isKnownOf(request), request, reply, { form, publicUrl: config.publicUrl });
     },
   );
 
