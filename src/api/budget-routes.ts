@@ -8,10 +8,9 @@ import {
   newestBudgets,
 } from '../store/state/budget-revisions.js';
 import { authorOf } from './caller.js';
-import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
 import type { Protection } from './protection.js';
-import { isExpectedBy, Stale, tagOf } from './revision-tag.js';
+import { IfMatch, REVISION_ERRORS, REVISION_HEADERS, requireMatch, tagOf } from './revision-tag.js';
 import type { ApiDeps } from './route-family.js';
 
 const Revision = {
@@ -34,8 +33,6 @@ const Answer = z
   .object(Revision)
   .meta({ id: 'Budgets', description: 'what may be spent in each month, after a change of it' });
 
-const TAGGED = { etag: `"${tagOf('acme', 3)}"` };
-
 function bodyOf(
   { revision, budgets, author, changedAt }: BudgetRevision,
   protection: Protection | undefined,
@@ -53,7 +50,7 @@ export const budgetRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
   app.get(
     '',
     {
-      config: { action: 'manage budgets', headers: TAGGED },
+      config: { action: 'manage budgets', headers: REVISION_HEADERS },
       schema: {
         tags: ['budgets'],
         operationId: 'getBudgets',
@@ -73,8 +70,8 @@ export const budgetRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
     {
       config: {
         action: 'manage budgets',
-        headers: TAGGED,
-        errors: { 412: 'The newest revision is 3, not the one in If-Match: read it again.' },
+        headers: REVISION_HEADERS,
+        errors: REVISION_ERRORS,
       },
       schema: {
         tags: ['budgets'],
@@ -82,31 +79,20 @@ export const budgetRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         summary: 'Change what may be spent in each month',
         description:
           'The budgets of the body replace all. They count from the next request on, also for earlier months. With If-Match, only if that is still the newest revision.',
-        headers: z.looseObject({
-          'if-match': z
-            .string()
-            .optional()
-            .meta({ description: 'the ETag of what you read, or its revision', examples: ['"3"'] }),
-        }),
+        headers: IfMatch,
         body: z.strictObject({ budgets: Budgets }),
         response: { 200: Answer },
       },
     },
     async ({ caller, body, headers, protection }, reply) => {
       const { orgId } = caller;
-      const isExpected = isExpectedBy(headers['if-match'], orgId);
-      try {
-        const make = ({ revision }: BudgetRevision) => {
-          if (!isExpected(revision)) throw new Stale(revision);
-          return body.budgets;
-        };
-        const found = await changeBudgets(store, orgId, make, authorOf(caller), clock());
-        reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
-        return bodyOf(found, protection);
-      } catch (error) {
-        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
-        throw error;
-      }
+      const make = ({ revision }: BudgetRevision) => {
+        requireMatch(headers['if-match'], orgId, revision);
+        return body.budgets;
+      };
+      const found = await changeBudgets(store, orgId, make, authorOf(caller), clock());
+      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+      return bodyOf(found, protection);
     },
   );
 

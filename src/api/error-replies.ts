@@ -14,6 +14,7 @@ import {
   ScimError,
   typeOfProblem,
 } from './errors.js';
+import { Stale } from './revision-tag.js';
 
 /** Errors of the framework whose own text doesn't help the sender. */
 const REFUSALS: Record<string, [ErrorStatus, string]> = {
@@ -33,6 +34,7 @@ export function wrongMediaType(request: FastifyRequest): ApiError {
 function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (isTold(error)) return new ApiError(503, error.message);
+  if (error instanceof Stale) return new ApiError(412, error.ofHeader);
   if (hasZodFastifySchemaValidationErrors(error)) return new ApiError(400, sentenceOf(error, request));
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return wrongMediaType(request);

@@ -13,10 +13,9 @@ import {
   SMALLEST_GROUP,
 } from '../store/state/privacy-revisions.js';
 import { authorOf } from './caller.js';
-import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
 import { protectionOf } from './protection.js';
-import { isExpectedBy, Stale, tagOf } from './revision-tag.js';
+import { IfMatch, REVISION_ERRORS, REVISION_HEADERS, requireMatch, tagOf } from './revision-tag.js';
 import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 
@@ -98,8 +97,6 @@ const Change = z
 
 const CURSOR = /^[1-9]\d{0,14}$/;
 
-const TAGGED = { etag: `"${tagOf('acme', 3)}"` };
-
 /** A revision as a request may see it: names of auditors and authors are for owners. */
 function shownTo({ caller }: FastifyRequest, found: PrivacyRevision) {
   const { revision, mode, smallestGroup, auditors, author, fingerprint } = found;
@@ -126,7 +123,7 @@ export const privacyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store
   app.get(
     '',
     {
-      config: { action: 'use the page', headers: TAGGED },
+      config: { action: 'use the page', headers: REVISION_HEADERS },
       schema: {
         tags: ['privacy'],
         operationId: 'getPrivacy',
@@ -147,8 +144,8 @@ export const privacyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store
     {
       config: {
         action: 'change privacy',
-        headers: TAGGED,
-        errors: { 412: 'The newest revision is 3, not the one in If-Match: read it again.' },
+        headers: REVISION_HEADERS,
+        errors: REVISION_ERRORS,
       },
       schema: {
         tags: ['privacy'],
@@ -156,12 +153,7 @@ export const privacyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store
         summary: 'Change who may see people by name',
         description:
           'It counts from the next request on. With If-Match, only if that is still the newest revision.',
-        headers: z.looseObject({
-          'if-match': z
-            .string()
-            .optional()
-            .meta({ description: 'the ETag of what you read, or its revision', examples: ['"3"'] }),
-        }),
+        headers: IfMatch,
         body: PrivacyChange,
         response: { 200: Answer },
       },
@@ -169,28 +161,22 @@ export const privacyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store
     async (request, reply) => {
       const { caller, body, headers } = request;
       const { orgId } = caller;
-      const isExpected = isExpectedBy(headers['if-match'], orgId);
       // An alias means the person.
       const auditors = await usersOf(store, orgId, body.auditors);
-      try {
-        const found = await changePrivacy(
-          store,
-          orgId,
-          ({ revision }) => {
-            if (!isExpected(revision)) throw new Stale(revision);
-            return { ...body, auditors };
-          },
-          authorOf(caller),
-          clock(),
-          caller.credential,
-        );
-        reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
-        request.protection = await protectionOf(store, caller, clock());
-        return bodyOf(request, found);
-      } catch (error) {
-        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
-        throw error;
-      }
+      const found = await changePrivacy(
+        store,
+        orgId,
+        ({ revision }) => {
+          requireMatch(headers['if-match'], orgId, revision);
+          return { ...body, auditors };
+        },
+        authorOf(caller),
+        clock(),
+        caller.credential,
+      );
+      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+      request.protection = await protectionOf(store, caller, clock());
+      return bodyOf(request, found);
     },
   );
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { UsageError } from '../exit.js';
 
 /** The newest revision isn't the one that a change was made of. */
@@ -24,4 +25,21 @@ export function isExpectedBy(header: string | undefined, orgId: string): (revisi
   if (header === undefined) return () => true;
   const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
   return (revision) => ['*', String(revision), tagOf(orgId, revision)].some((tag) => tags.includes(tag));
+}
+
+/** What the reference says of the routes of settings with revisions. */
+export const REVISION_HEADERS = { etag: `"${tagOf('acme', 3)}"` };
+export const REVISION_ERRORS = { 412: new Stale(3).ofHeader };
+
+/** The header of a change that is made only of the newest revision. */
+export const IfMatch = z.looseObject({
+  'if-match': z
+    .string()
+    .optional()
+    .meta({ description: 'the ETag of what you read, or its revision', examples: ['"3"'] }),
+});
+
+/** Throws if an If-Match header doesn't name the newest revision. The request is answered with 412 then. */
+export function requireMatch(header: string | undefined, orgId: string, newest: number): void {
+  if (!isExpectedBy(header, orgId)(newest)) throw new Stale(newest);
 }

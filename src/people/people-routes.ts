@@ -241,7 +241,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
           days,
         };
       } catch (error) {
-        if (error instanceof Stale) throw new ApiError(412, error.ofHeader);
+        if (error instanceof Stale) throw error;
         if (error instanceof MovedName) throw new ApiError(403, error.message);
         if (error instanceof UsageError) throw new ApiError(400, error.message);
         throw error;
