@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
 import type { Kind } from '../input/kinds.js';
+import { monthBefore } from '../input/month-before.js';
 import type { ClosedNames } from '../store/state/closed-names.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
@@ -62,6 +63,14 @@ const Value = z.string(A_VALUE).regex(/^[^\0]{1,4096}$/, A_VALUE);
 /** A filter by texts. */
 function filter(description: string, ...examples: readonly string[]) {
   return filterOf(Value, { description, examples });
+}
+
+/** What a range is compared with. */
+function comparison(description: string, example: (typeof COMPARISONS)[number]) {
+  return z
+    .enum(COMPARISONS, 'must be previous, month or absent')
+    .meta({ description, examples: [example] })
+    .optional();
 }
 
 /** The filters of the summary and of costs. */
@@ -159,25 +168,18 @@ export const SummaryQuery = {
       examples: ['["ada","grace"]'],
     })
     .optional(),
-  compare: z
-    .enum(COMPARISONS, 'must be previous, month or absent')
-    .meta({
-      description:
-        'also the same members of as many days before, or of the same days of the month before; with interval=day, of the same weekday four weeks before; none if one of these days is not built, or data begins later',
-      examples: ['previous'],
-    })
-    .optional(),
+  compare: comparison(
+    'also the same members of as many days before, or of the same days of the month before; with interval=day, of the same weekday four weeks before; none if one of these days is not built, or data begins later',
+    'previous',
+  ),
 };
 
 /** The parameters of what changed, besides the range and the filters. */
 export const ChangesQuery = {
-  compare: z
-    .enum(COMPARISONS, 'must be previous, month or absent')
-    .meta({
-      description: 'from as many days before (the default), or from the same days of the month before',
-      examples: ['month'],
-    })
-    .optional(),
+  compare: comparison(
+    'from as many days before (the default), or from the same days of the month before',
+    'month',
+  ),
 };
 
 type Compared = Pick<Totals, 'compare' | 'interval' | 'sort'> & Slice;
@@ -255,21 +257,10 @@ export interface Slice {
   readonly to: Day;
 }
 
-/** The days of the month before from one day of a month to another, up to its end if they end with theirs. */
-function monthBefore(from: Day, to: Day): Slice {
-  const last = addDays(`${from.slice(0, 7)}-01` as Day, -1);
-  const dayIn = (day: Day) => {
-    const same = `${last.slice(0, 8)}${day.slice(8)}` as Day;
-    return same > last ? last : same;
-  };
-  const isEnd = addDays(to, 1).endsWith('-01');
-  return { from: dayIn(from), to: isEnd || from.slice(0, 7) !== to.slice(0, 7) ? last : dayIn(to) };
-}
-
 /** The days that a range is compared with. */
 export function beforeOf({ from, to }: Slice, compare: Totals['compare']): Slice {
   return compare === 'month'
-    ? monthBefore(from, to)
+    ? monthBefore({ from, to })
     : { from: addDays(from, -daysIn(from, to)), to: addDays(from, -1) };
 }
 

@@ -1,17 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { monthBefore } from '../../src/input/month-before.js';
 import { own } from '../../src/input/own.js';
 import { queryText } from '../../src/input/query-text.js';
-import {
-  addDays,
-  before,
-  type Day,
-  isDay,
-  monthBefore,
-  monthOf,
-  quarterOf,
-  type Range,
-  today,
-} from './days.js';
+import { addDays, before, type Day, isDay, monthOf, quarterOf, type Range, today } from './days.js';
 
 /** The members that a page can be filtered by, named as in the API. */
 export const FILTERS = [

@@ -33,23 +33,6 @@ export function before(range: Range): Range {
   return { from: addDays(range.from, -lengthOf(range)), to: addDays(range.from, -1) };
 }
 
-/** The last day of the month, counted from an earlier or later month than that of the day. */
-function lastOfMonth(day: Day, months: number): Day {
-  const [year, month] = day.split('-').map(Number);
-  return new Date(Date.UTC(year ?? 0, (month ?? 1) + months, 0)).toISOString().slice(0, 10);
-}
-
-/** The same day a month earlier; the last day of that month if it has no such day. */
-function monthEarlier(day: Day): Day {
-  const last = lastOfMonth(day, -1);
-  return day.slice(8) < last.slice(8) ? last.slice(0, 8) + day.slice(8) : last;
-}
-
-/** The same days of the month before. Days to the end of a month become days to the end of that month. */
-export function monthBefore({ from, to }: Range): Range {
-  return { from: monthEarlier(from), to: to === lastOfMonth(to, 0) ? lastOfMonth(to, -1) : monthEarlier(to) };
-}
-
 /** 0 for Sunday. */
 export function weekday(day: Day): number {
   return new Date(Date.parse(day)).getUTCDay();
