@@ -16,7 +16,7 @@ WITH
 known_day AS (
   SELECT
     day,
-    CASE WHEN day - CAST(date_trunc('week', day) AS DATE) >= 5 THEN 1 ELSE 0 END AS is_weekend
+    CASE WHEN is_weekday(day) THEN 0 ELSE 1 END AS is_weekend
   FROM activity
   WHERE org_id = $org_id
     AND day BETWEEN $from AND $to
@@ -56,7 +56,7 @@ left_count AS (
   FROM (
     SELECT
       month_day.day AS day,
-      CASE WHEN month_day.day - CAST(date_trunc('week', month_day.day) AS DATE) >= 5 THEN 1 ELSE 0 END AS is_weekend
+      CASE WHEN is_weekday(month_day.day) THEN 0 ELSE 1 END AS is_weekend
     FROM month_day
     CROSS JOIN known_range
     WHERE month_day.day > known_range.first_day
