@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '../api/errors.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { repoKeyOf } from '../store/repo-key.js';
-import { quote, readSql } from '../store/sql-text.js';
+import { quote, quoteInstant, readSql } from '../store/sql-text.js';
 import type { Row, Store } from '../store/store.js';
 import { type Level, levelOf } from './maturity-level.js';
 import { Report, type Submission } from './readiness-report.js';
@@ -70,7 +70,7 @@ export async function saveReport(
   const values = [
     quote(orgId),
     quote(whole.reportId),
-    quote(new Date(now).toISOString().replace('T', ' ').replace('Z', '')),
+    quoteInstant(now),
     quote(whole.repoId),
     quote(key),
     quote(document),

@@ -109,6 +109,11 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
+/** An instant in Unix milliseconds as an SQL string. */
+export function quoteInstant(ms: number): string {
+  return quote(new Date(ms).toISOString().slice(0, -1).replace('T', ' '));
+}
+
 /** A path as a pattern that it alone is like: a reader of files takes each for one. */
 export function patternOf(path: string): string {
   return path.replaceAll(/[*?[]/g, '[$&]');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MS_PER_DAY } from '../../day.js';
-import { quote } from '../sql-text.js';
+import { quote, quoteInstant } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
 import { columnsOf } from '../tables.js';
 import { erasedIn } from './erased-names.js';
@@ -71,7 +71,7 @@ export async function addEntries(store: Store, entries: readonly AccessEntry[]):
       status,
     }) =>
       `(${[
-        ...[quote(orgId), entryNo, quote(new Date(askedAt).toISOString().slice(0, -1).replace('T', ' '))],
+        ...[quote(orgId), entryNo, quoteInstant(askedAt)],
         ...[fingerprint, userId, address, path, scope, about, sqlDigest, sqlTables].map(text),
         status,
       ].join(', ')})`,

@@ -1,5 +1,5 @@
 import { MS_PER_DAY } from '../../day.js';
-import { quote } from '../sql-text.js';
+import { quote, quoteInstant } from '../sql-text.js';
 import type { Store } from '../store.js';
 import { whenErased } from './erased-names.js';
 import { OfOrganizations, Turns } from './of-store.js';
@@ -91,8 +91,7 @@ function write(store: Store, rows: string[]): Promise<void> {
 }
 
 function rowsOf({ orgId, userId, collectorId, seenAt, host, version, fingerprint, agents }: Heartbeat) {
-  const instant = (ms: number | null) =>
-    ms === null ? 'NULL' : quote(new Date(ms).toISOString().slice(0, -1).replace('T', ' '));
+  const instant = (ms: number | null) => (ms === null ? 'NULL' : quoteInstant(ms));
   const row = (agent: string, changedAt: number | null) =>
     `(${[
       ...[orgId, userId, collectorId, agent].map(quote),

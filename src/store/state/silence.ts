@@ -1,5 +1,5 @@
 import type { Day } from '../../day.js';
-import { quote, readSql, withSources } from '../sql-text.js';
+import { quote, quoteInstant, readSql, withSources } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
 
 /** What goes silent. */
@@ -91,10 +91,10 @@ export async function acknowledgeSilence(
     { ...parameters, user_id: userId, kind, name },
   );
   if (found === undefined) return false;
-  const at = new Date(now).toISOString().slice(0, -1).replace('T', ' ');
-  const values = [orgId, userId, kind, name, String(found.last_day), at, author].map(quote);
-  await store.append(
-    `INSERT INTO silence_acknowledgements VALUES (${[...values, reason === null ? 'NULL' : quote(reason)].join(', ')})`,
-  );
+  const values = [
+    ...[orgId, userId, kind, name, String(found.last_day)].map(quote),
+    ...[quoteInstant(now), quote(author), reason === null ? 'NULL' : quote(reason)],
+  ];
+  await store.append(`INSERT INTO silence_acknowledgements VALUES (${values.join(', ')})`);
   return true;
 }
