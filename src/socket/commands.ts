@@ -152,7 +152,6 @@ export const Arguments = {
   reportBudgets: z.strictObject({
     orgId: z.string().optional(),
     month: Month.optional(),
-    scope: z.enum(BUDGET_SCOPES).optional(),
   }),
   erasePerson: z.strictObject({
     orgId: z.string(),
@@ -450,12 +449,12 @@ export const commands = {
     };
     return changeBudgets(store, orgId, make, user, clock());
   },
-  reportBudgets: async (context: Context, { orgId: asked, month, scope }: Of<'reportBudgets'>) => {
+  reportBudgets: async (context: Context, { orgId: asked, month }: Of<'reportBudgets'>) => {
     const { store, config, clock } = context;
     const orgId = await organizationOf(context, asked);
     const { objectsOf } = await import('../api/answer-rows.js');
     const { preparedBudgets, readBudgets } = await import('../api/budget-rows.js');
-    const prepared = await preparedBudgets(store, { orgId, month, scope }, config.historyStart, clock());
+    const prepared = await preparedBudgets(store, { orgId, month }, config.historyStart, clock());
     const rows = await store.snapshot(async (select, readColumns) =>
       objectsOf(await readBudgets(select, readColumns, prepared, 'json')),
     );
