@@ -367,7 +367,7 @@ total AS MATERIALIZED (
 ),
 compared AS (
   SELECT
-    own.*,
+    valued_row.*,
     CASE
       WHEN data_begin.first_day <= before.first_day
         AND before.built_days = CAST(before.last_day - before.first_day + 1 AS BIGINT)
@@ -384,16 +384,16 @@ compared AS (
         ELSE max(CASE WHEN is_previous = 1 THEN cost_usd END) OVER (PARTITION BY period_start, group_key)
       END AS change_usd
     FROM total
-  ) AS own
+  ) AS valued_row
   LEFT JOIN before
-    ON before.compared_start = own.period_start
+    ON before.compared_start = valued_row.period_start
   LEFT JOIN incomparable_row
-    ON incomparable_row.compared_start = own.period_start
-    AND incomparable_row.compared_key = own.group_key
+    ON incomparable_row.compared_start = valued_row.period_start
+    AND incomparable_row.compared_key = valued_row.group_key
   LEFT JOIN data_begin
-    ON data_begin.name = CASE WHEN $begins_by = 'none' THEN '' ELSE own.group_key END
-  WHERE own.is_previous = 0
-    AND (own.period_start, own.group_key) NOT IN (SELECT period_start, group_key FROM hidden_row WHERE is_previous = 0)
+    ON data_begin.name = CASE WHEN $begins_by = 'none' THEN '' ELSE valued_row.group_key END
+  WHERE valued_row.is_previous = 0
+    AND (valued_row.period_start, valued_row.group_key) NOT IN (SELECT period_start, group_key FROM hidden_row WHERE is_previous = 0)
 ),
 -- Rows come by sorted_day, sorted_by, period_start and group_key, all ascending. A change that isn't known comes last.
 sorted AS (
