@@ -196,7 +196,15 @@ describe.runIf(hasBrowser)('under every filter', () => {
       const charts = await expectFiltered(filters);
       expect(charts).toEqual(expect.arrayContaining(['numbers', 'chosen-number', 'cost-by-model', 'places']));
       // What no filter applies to is named with its reason.
-      for (const gone of ['active-users', 'autonomy', 'habits', 'languages', 'today'])
+      for (const gone of [
+        'needs-a-look',
+        'budget',
+        'active-users',
+        'autonomy',
+        'habits',
+        'languages',
+        'today',
+      ])
         expect(charts).not.toContain(gone);
       await page.getByText('Autonomy of tool calls', { exact: true }).waitFor();
       const isOfSessions = (filters.tool ?? filters.mcp_server) !== undefined;

@@ -15,7 +15,10 @@ export const TOKENS = [
 ] as const;
 
 /** The cost and tokens of a model over the range. The cost is null if none of its tokens has a price. */
-export type ModelTotal = { readonly name: string } & Pick<Numbers, 'cost_usd' | (typeof TOKENS)[number]>;
+export type ModelTotal = { readonly name: string } & Pick<
+  Numbers,
+  'cost_usd' | 'unpriced_tokens' | (typeof TOKENS)[number]
+>;
 
 /** The cost and tokens of each model over the range, dearest first. */
 export interface ModelCosts {
@@ -135,7 +138,10 @@ function totalsOf(rows: Costs['data']): ModelTotal[] {
     const name = row.group_key ?? '';
     const before = totals.get(name);
     const cost = sumOf(before?.cost_usd, row.cost_usd);
-    const tokens = TOKENS.map((kind) => [kind, (before?.[kind] ?? 0) + row[kind]]);
+    const tokens = [...TOKENS, 'unpriced_tokens' as const].map((kind) => [
+      kind,
+      (before?.[kind] ?? 0) + row[kind],
+    ]);
     totals.set(name, { name, cost_usd: cost, ...Object.fromEntries(tokens) } as ModelTotal);
   }
   return [...totals.values()].sort((one, other) => (other.cost_usd ?? -1) - (one.cost_usd ?? -1));

@@ -135,10 +135,14 @@ const instant = new Intl.DateTimeFormat(locale, {
 
 const monthYear = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
 
+const wholeMonth = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
 /** Days are `YYYY-MM-DD` in UTC. */
 export const dayText = (day: string): string => dayMonth.format(Date.parse(day));
 /** The month of a day, for ranges of several years. */
 export const monthText = (day: string): string => monthYear.format(Date.parse(day));
+/** The month of a day in full. */
+export const longMonth = (day: string): string => wholeMonth.format(Date.parse(day));
 export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
 export const rangeText = (from: string, to: string): string =>
   dayMonthYear.formatRange(Date.parse(from), Date.parse(to));

@@ -1,12 +1,14 @@
 import { own } from '../../src/input/own.js';
 import type { Filter } from './address.js';
 import { hrefOf, isFiltered, usedIn } from './address.js';
+import { BudgetPanel } from './budget-chart.js';
 import { Empty } from './empty.js';
 import { Foot } from './foot.js';
 import { nameOf } from './format.js';
 import { GroupTable } from './group-table.js';
 import { Groups } from './groups.js';
 import { Hidden, type HiddenPanels } from './hidden-panels.js';
+import { PersonMark, TeamMark } from './mark-sentence.js';
 import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import type { PageProps } from './page-props.js';
@@ -31,12 +33,20 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 const OF_PERSON: readonly HiddenPanels[] = [
+  { names: 'Whether the person is stuck', why: 'A mark is made of all calls.' },
   { names: 'Most used model, last active day', why: 'They are of all of the person’s days.' },
   {
     names: 'Sessions and autonomy, hours, sessions, languages',
     why: 'They are counted by person and day, or asked in SQL.',
   },
 ];
+
+const OF_TEAM: readonly HiddenPanels[] = [
+  { names: 'Who is stuck', why: 'Marks are made of all calls.' },
+  { names: 'Will the budget hold?', why: 'A budget is of all that the team uses in a month.' },
+];
+
+const HIDDEN: Partial<Record<Filter, readonly HiddenPanels[]>> = { user_id: OF_PERSON, team: OF_TEAM };
 
 /** All people, teams, repositories or models of the range; or one of them, with the same charts. */
 export function GroupPage({ address, session }: PageProps) {
@@ -88,8 +98,13 @@ export function GroupPage({ address, session }: PageProps) {
           </>
         }
       />
+      {filter === 'user_id' && !isFiltered(of) && <PersonMark address={of} last={last} userId={name} />}
+      {filter === 'team' && !isFiltered(of) && <TeamMark address={of} last={last} team={name} />}
       <div class="panels">
         <Numbers address={of} last={last} />
+        {filter === 'team' && !isFiltered(of) && (
+          <BudgetPanel address={address} last={last} session={session} team={name} />
+        )}
         {filter !== 'model' && <CostByModel address={of} last={last} height={288} />}
         <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
         {filter === 'user_id' && !isFiltered(of) && (
@@ -110,7 +125,7 @@ export function GroupPage({ address, session }: PageProps) {
         )}
         <Groups address={of} last={last} name="tools" span={6} />
         <Groups address={of} last={last} name="mcp-servers" span={6} />
-        <Hidden address={of} ratios="Autonomy ratio" panels={filter === 'user_id' ? OF_PERSON : []} />
+        <Hidden address={of} ratios="Autonomy ratio" panels={HIDDEN[filter] ?? []} />
       </div>
       <Foot address={of} last={last} session={session} />
     </>

@@ -1,12 +1,15 @@
 import { type Address, hrefOf, isFiltered, rangeOf, usedIn } from './address.js';
 import { BarList } from './bar-list.js';
+import { BudgetPanel } from './budget-chart.js';
 import { ActiveUsers, Autonomy, Lists } from './daily-panels.js';
 import { Empty } from './empty.js';
 import { Foot } from './foot.js';
 import { cell } from './format.js';
 import { Groups } from './groups.js';
 import { Hidden, type HiddenPanels } from './hidden-panels.js';
+import { PersonMark } from './mark-sentence.js';
 import { CostByModel, TokensByModel } from './model-charts.js';
+import { NeedsALook } from './needs-a-look.js';
 import { Numbers } from './numbers.js';
 import { OwnPlace } from './own-place.js';
 import type { PageProps, RangeProps } from './page-props.js';
@@ -39,15 +42,25 @@ export function Overview({ address, session }: PageProps) {
         title={isManager ? 'Overview' : 'Your numbers'}
         hasToday={seesNames && isWhole}
       />
+      {!isManager && isWhole && session.user_id !== null && (
+        <PersonMark address={address} last={last} userId={undefined} />
+      )}
       <div class="panels">
         {hasToday && <TodaySoFar asked={today} />}
         <Numbers address={address} last={last} open={open} isOwn={!isManager} />
+        {isManager && isWhole && (
+          <>
+            <BudgetPanel address={address} last={last} session={session} span={8} height={320} />
+            <NeedsALook address={address} last={last} session={session} />
+          </>
+        )}
         <CostByModel address={address} last={last} />
         {isManager && isWhole && <ActiveUsers address={address} last={last} open={open} />}
         <TokensByModel address={address} last={last} />
         {seesNames && isWhole && <Autonomy address={address} last={last} open={open} />}
         {!isManager && isWhole && session.user_id !== null && (
           <>
+            <BudgetPanel address={address} last={last} session={session} isOwn />
             <PersonDays address={address} last={last} userId={undefined} />
             <OwnPlace address={address} last={last} />
           </>
@@ -74,6 +87,8 @@ export function Overview({ address, session }: PageProps) {
 }
 
 const OWN: readonly HiddenPanels[] = [
+  { names: 'Whether you are stuck', why: 'A mark is made of all calls.' },
+  { names: 'Will the budget hold?', why: 'Your budget is of all that you use in a month.' },
   { names: 'Sessions and autonomy, languages', why: 'They are counted by person and day, not by session.' },
   { names: 'Your place', why: 'A place is told among the whole numbers of all people.' },
 ];
@@ -82,6 +97,8 @@ const OWN: readonly HiddenPanels[] = [
 function unfilteredOf(address: Address, seesNames: boolean): readonly HiddenPanels[] {
   const byDay = { ...address, choices: { ...address.choices, metric: 'active_users' } };
   return [
+    { names: 'Needs a look', why: 'It is about the whole organization.' },
+    { names: 'Will the budget hold?', why: 'A budget is of a whole month and of all that it is set for.' },
     {
       names: 'Active users by week and month',
       why: 'They are counted for the whole organization.',
