@@ -60,6 +60,7 @@ const ON_EVERY_STORE = [
   'test/cost-terms.test.ts',
   'test/definition.test.ts',
   'test/erasure.test.ts',
+  'test/focus.test.ts',
   'test/clickhouse/renewal.test.ts',
   'test/clickhouse/same.test.ts',
   'test/clickhouse/unreachable.test.ts',

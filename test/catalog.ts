@@ -28,7 +28,7 @@ const TYPES = [
 ];
 /** Views and sums have more: of literals, keys and sums. */
 const OF_QUERIES = [...TYPES, 'INTEGER', 'UBIGINT', 'HUGEINT', 'DECIMAL(38,12)'];
-const OF_ANSWERS = [...TYPES, 'MAP(VARCHAR, BIGINT)'];
+const OF_ANSWERS = [...TYPES, 'DECIMAL(38,6)', 'DECIMAL(38,12)', 'DECIMAL(38,22)', 'MAP(VARCHAR, BIGINT)'];
 
 /** Throws for a type that nobody has considered. */
 function knownType(of: string, type: string, known: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Table, tableFromIPC, Vector } from 'apache-arrow';
+import { DataType, type Table, tableFromIPC, Vector } from 'apache-arrow';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -57,10 +57,15 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, plain(member)]));
 }
 
-/** The rows of a stream of Arrow; days and instants as JSON has them. */
+/** The rows of a stream of Arrow; days, instants and decimals as JSON has them. */
 function rowsOf(table: Table): unknown[] {
+  const scales = table.schema.fields.flatMap(({ name, type }) =>
+    DataType.isDecimal(type) ? [[name, type.scale] as const] : [],
+  );
   return table.toArray().map((row) => {
     const members = plain(row) as Record<string, unknown>;
+    for (const [name, scale] of scales)
+      if (row[name] !== null) members[name] = Number(`${String(row[name])}e-${scale}`);
     const instant = (at: unknown) => new Date(Number(at)).toISOString();
     for (const name of ['date', 'data_begins'])
       if (members[name] != null) members[name] = instant(members[name]).slice(0, 10);

@@ -1,6 +1,6 @@
--- One row is what the usage of one model in one way cost one group on one day, at the list prices of that day. A price of NULL is unknown.
+-- One row is what the usage of one model in one way with one agent cost one group on one day, at the list prices of that day. A price of NULL is unknown.
 -- usage is the file of that name, token_price is token_price.sql.
--- Grain: (day, group_key, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
+-- Grain: (day, agent, group_key, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
 SELECT
   model_day.*,
   token_price.input_usd AS input_price,
@@ -8,6 +8,7 @@ SELECT
   token_price.cache_read_usd AS cache_read_price,
   token_price.cache_write_usd AS cache_write_price,
   token_price.cache_write_1h_usd AS cache_write_1h_price,
+  token_price.web_search_usd AS web_search_price,
   coalesce(token_price.web_search_usd, 0) * CAST(model_day.web_searches AS DECIMAL(38, 0)) AS web_search_usd,
   coalesce(token_price.input_usd, 0) * CAST(model_day.input_tokens AS DECIMAL(38, 0)) AS input_usd,
   coalesce(token_price.output_usd, 0) * CAST(model_day.output_tokens AS DECIMAL(38, 0)) AS output_usd,
@@ -31,6 +32,7 @@ SELECT
 FROM (
   SELECT
     day,
+    agent,
     group_key,
     model_id,
     speed,
@@ -51,6 +53,7 @@ FROM (
   FROM usage
   GROUP BY
     day,
+    agent,
     group_key,
     model_id,
     speed,

@@ -81,6 +81,7 @@ export function queryOf(answer: Answer): z.ZodType<Query> {
     });
   if (answer === 'changes')
     return z.strictObject({ ...Range, ...ChangesQuery, ...Filters }).superRefine(addFault);
+  if (answer === 'focus') return z.strictObject({ ...shape, ...Filters });
   if (answer === 'costs') return z.strictObject({ ...shape, ...TotalsQuery });
   return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
 }
@@ -97,6 +98,8 @@ export const SUMMARIES: Record<Answer, string> = {
   changes:
     'Why the cost of a range differs from that of the days before: teams, people, tokens, models, prices',
   costs: 'List prices of the tokens per day, by user, model, agent and more',
+  focus:
+    'List prices and contracted costs per day, agent, model and kind of token, as FOCUS 1.2 has them, for FinOps tools',
   coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
 };
 
@@ -166,9 +169,9 @@ const OWN_TOOLS: Partial<Record<Answer, ToolText>> = {
   costs: COSTS,
 };
 
-/** The endpoints as tools for AI agents. */
+/** The endpoints as tools for AI agents, which ask for costs and not for their export. */
 export const analyticsTools: readonly RouteTool[] = [
-  ...ANSWERS.map((answer) => ({
+  ...ANSWERS.filter((answer) => answer !== 'focus').map((answer) => ({
     ...(OWN_TOOLS[answer] === undefined
       ? { tool: REPORT, answer: { name: answer, about: SUMMARIES[answer] } }
       : { tool: OWN_TOOLS[answer] }),

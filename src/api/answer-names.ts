@@ -4,8 +4,8 @@ import { KINDS } from '../input/kinds.js';
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, what changed, and costs. */
-export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'changes', 'costs'] as const;
+/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, what changed, costs, and the export of costs. */
+export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'changes', 'costs', 'focus'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 /** Whether an answer's rows are those of users, and come in pages of them. */
@@ -20,12 +20,12 @@ export function isKind(group: string | undefined): boolean {
 
 /** Whether an answer's rows are totals, which can be filtered. */
 export function isTotals(answer: Answer): boolean {
-  return answer === 'summary' || answer === 'costs' || answer === 'changes';
+  return answer === 'changes' || answer === 'focus' || hasRowPages(answer);
 }
 
 /** Whether an answer's rows are totals that come in pages of rows. */
 export function hasRowPages(answer: Answer): boolean {
-  return isTotals(answer) && answer !== 'changes';
+  return answer === 'summary' || answer === 'costs';
 }
 
 /** What the rows of totals can be grouped by. */
@@ -54,6 +54,8 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   summary: TOTALS_GROUPS,
   changes: [],
   costs: TOTALS_GROUPS,
+  // Groups that share no session, so that no cost is there twice.
+  focus: ['user', 'repo', 'client', 'team', 'cost_center'],
 };
 
 /** The file of `sql/answer` that has an answer's rows. Those of totals are the same for every group. */

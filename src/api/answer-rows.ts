@@ -129,7 +129,7 @@ async function pageOf(
 
 /**
  * Reads the rows of an answer for the built days of a range, both ends included, in the order of its file in `sql/report`: one slice
- * of the range at a time, except users and coverage, which are ordered by user and read at once. Without a limit all users are on one
+ * of the range at a time, except users, coverage and other totals than focus, which are read at once. Without a limit all users are on one
  * page. All SELECTs must see one state of the store.
  */
 export async function readReport(
@@ -145,8 +145,14 @@ export async function readReport(
   const sql = sqlOfAnswer(fileOf(answer, request.groupBy), form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
-    const { text, parameters } = totalsSql(answer, await withRepoKeys(select, request));
-    const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
+    const asked = await withRepoKeys(select, request);
+    const read = (slice: Slice) => {
+      const { text, parameters } = totalsSql(answer, { ...asked, ...slice });
+      return readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
+    };
+    if (answer === 'focus')
+      return { columns, results: eachOf(slices.length === 0 ? [request] : slices, read) };
+    const rows = await read(request);
     return { columns, ...(hasRowPages(answer) ? await pageOfRows(rows) : { results: resultsOf(rows) }) };
   }
   const reports = [...namesIn(sql)].filter((name) => name.startsWith(REPORT));
@@ -329,6 +335,14 @@ async function pageOfRows(result: DuckDBResult): Promise<Omit<Reading, 'columns'
   };
   const next_cursor = place === null ? null : cursorOf(String(place));
   return { page: { has_more: place !== null, next_cursor }, results: resultsOf(rows) };
+}
+
+/** The rows of each slice, which are read when the ones before have been. */
+async function* eachOf(
+  slices: readonly Slice[],
+  read: (slice: Slice) => Promise<Rows>,
+): AsyncGenerator<Rows> {
+  for (const { from, to } of slices) yield await read({ from, to });
 }
 
 /** Rows that come as one result. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   BIGINT,
   DATE,
+  DECIMAL,
   DOUBLE,
   type DuckDBType,
   LIST,
@@ -22,14 +23,18 @@ export interface Shape {
 }
 
 const Count = z.int().min(0);
+const Amount = z.number().min(0);
 
 /** The types of values in answers, by their names in SQL. */
 const TYPES: Readonly<Record<string, readonly [DuckDBType, z.ZodType]>> = {
   BIGINT: [BIGINT, Count],
-  DOUBLE: [DOUBLE, z.number().min(0)],
+  DOUBLE: [DOUBLE, Amount],
   VARCHAR: [VARCHAR, z.string()],
   DATE: [DATE, DaySchema],
   TIMESTAMP_MS: [TIMESTAMP_MS, z.iso.datetime({ precision: 3 })],
+  'DECIMAL(38,6)': [DECIMAL(38, 6), Amount],
+  'DECIMAL(38,12)': [DECIMAL(38, 12), Amount],
+  'DECIMAL(38,22)': [DECIMAL(38, 22), Amount],
   'MAP(VARCHAR, BIGINT)': [MAP(VARCHAR, BIGINT), z.record(z.string(), Count)],
 };
 

@@ -200,8 +200,8 @@ export class Answerer {
     let refreshedAt: number | null = null;
     for (const { day, built_at } of days)
       if (String(day) >= from) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
-    const rowsOf = (modelRows: number) =>
-      answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
+    const isByModel = (answer === 'tokens' && groupBy === undefined) || answer === 'focus';
+    const rowsOf = (modelRows: number) => (isByModel ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE);
     const slices: { from: Day; to: Day }[] = [];
     let rows = 0;
     const hidden = new Set(isTotals(answer) ? [] : question.guard?.quietDays.map(({ day }) => day));

@@ -308,7 +308,7 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
           ...(hasWork ? { found_work: work, work: 'shown_work' } : {}),
           ...{ found_usage: usage, usage: 'shown_usage' },
         }),
-    ...(answer === 'costs' ? {} : { data_begin: 'data_begin' }),
+    ...(answer === 'costs' || answer === 'focus' ? {} : { data_begin: 'data_begin' }),
     ...(hasWork ? {} : { priced_usage: 'priced_usage' }),
   };
 }
@@ -394,7 +394,7 @@ export function belongingOf(
   };
 }
 
-/** The parameters of sql/report/summary.sql, changes.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
+/** The parameters of sql/report/summary.sql, changes.sql, costs.sql, focus.sql and the files that they read. Without a limit all rows are on one page. */
 export function parametersOf(asked: Asked): Parameters {
   const { groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;

@@ -10,6 +10,7 @@ const duckdb = createRequire(import.meta.url)('@duckdb/node-api') as typeof api;
 export const {
   BIGINT,
   DATE,
+  DECIMAL,
   DOUBLE,
   DuckDBArrayType,
   DuckDBDateValue,

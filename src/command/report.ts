@@ -22,7 +22,7 @@ interface ReportOptions extends ServerOptions, TotalsOptions {
   readonly groupBy?: string;
   readonly month?: string;
   readonly asOf?: string;
-  readonly format: 'table' | 'json' | 'csv';
+  readonly format?: 'table' | 'json' | 'csv';
   readonly wide?: boolean;
 }
 
@@ -51,9 +51,10 @@ export function add(program: Command, invocation: Invocation): void {
       .option('--month <month>', 'the month of budgets, such as 2026-06 (default: this one)')
       .option('--as-of <instant>', 'what was published at this instant, such as 2026-06-10T09:00:00Z')
       .addOption(
-        new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
-          .choices(['table', 'json', 'csv'])
-          .default('table'),
+        new Option(
+          '--format <format>',
+          'table, csv, or json as in "data" of the endpoint (default: table; of focus csv)',
+        ).choices(['table', 'json', 'csv']),
       )
       .option('--wide', 'show all columns and all entries, however wide the table gets'),
   );
@@ -97,7 +98,7 @@ async function runBudgets(options: ReportOptions, { settings, clock }: Invocatio
 }
 
 async function run(answer: Answer, options: ReportOptions, invocation: Invocation): Promise<void> {
-  const { org: orgId, groupBy, format } = options;
+  const { org: orgId, groupBy, format = answer === 'focus' ? 'csv' : 'table' } = options;
   const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
   const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
   checkRange({ from, to }, lastClosedDay(invocation.clock()));

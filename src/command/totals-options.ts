@@ -43,7 +43,7 @@ export function withTotals(command: Command): Command {
     .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
     .option(
       '--user <user>',
-      'only this user; repeat it for any of several (summary, changes, costs; likewise the next eight)',
+      'only this user; repeat it for any of several (summary, changes, costs, focus; likewise the next eight)',
       several,
     )
     .option('--model <model>', 'only this model', several)
@@ -82,7 +82,7 @@ export async function askedTotals(
   if (!isTotals(answer)) {
     if (isGiven({ ...ofSummary, ...filters, limit: options.limit }))
       throw new UsageError(
-        `${answer} takes no filter, --sort or --limit: only summary, changes and costs do.`,
+        `${answer} takes no filter, --sort or --limit: only summary, changes, costs and focus do.`,
       );
     return undefined;
   }
@@ -93,6 +93,10 @@ export async function askedTotals(
   if (answer === 'changes' && isGiven({ ...ofSummary, compare: undefined, limit: options.limit }))
     throw new UsageError(
       'changes takes no --interval, --sort, --search, --group-keys or --limit: only summary does.',
+    );
+  if (answer === 'focus' && isGiven({ ...ofSummary, limit: options.limit }))
+    throw new UsageError(
+      'focus takes no --interval, --sort, --compare, --search, --group-keys or --limit: only summary does.',
     );
   if (groupBy === undefined && isGiven({ search, group_keys }))
     throw new UsageError('--search and --group-keys need --group-by.');

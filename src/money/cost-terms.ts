@@ -6,6 +6,10 @@ import type { Store } from '../store/store.js';
 /** How many terms an organization can have. */
 const TERMS_AT_MOST = 100;
 
+/** How many decimals the share of the list price has, and the rate of the currency. */
+const PRICE_PLACES = 4;
+const RATE_PLACES = 6;
+
 /** A number in decimals of at most so many places, so that what is computed with it stays exact. */
 function decimal(places: number, least: number, most: number, example: number) {
   const sentence = `must be a number from ${least} to ${most} with at most ${places} decimals`;
@@ -20,8 +24,8 @@ function decimal(places: number, least: number, most: number, example: number) {
 /** From which day on an organization pays which share of the list price, in its currency. */
 const Term = z.strictObject({
   from: DaySchema.meta({ examples: ['2026-07-01'] }),
-  priceFactor: decimal(4, 0, 10, 0.85),
-  rate: decimal(6, 0.000001, 1_000_000, 0.92),
+  priceFactor: decimal(PRICE_PLACES, 0, 10, 0.85),
+  rate: decimal(RATE_PLACES, 0.000001, 1_000_000, 0.92),
 });
 
 /** What an organization pays for what the list says: its currency, and the terms from some days on. */
@@ -51,19 +55,20 @@ export async function costTermsOf(store: Store, orgId: string): Promise<CostTerm
 }
 
 /**
- * A SELECT whose rows are the periods of the terms. They cover all days: one row is one period with the amount in the currency that a
- * dollar of the list price costs in it, NULL before the first term.
+ * A SELECT whose rows are the periods of the terms. They cover all days: one row is one period with the share of the list price that the
+ * organization pays, what a dollar is in its currency, and the product of both, each NULL before the first term.
  */
 export function costTermsSql(terms: CostTerms | undefined): string {
   const sorted = [...(terms?.terms ?? [])].sort((one, other) => (one.from < other.from ? -1 : 1));
   const first = sorted[0]?.from ?? LAST;
   return [
-    period(FIRST, first, 'CAST(NULL AS DECIMAL(38, 10))'),
+    period(FIRST, first, 'NULL', 'NULL'),
     ...sorted.map(({ from, priceFactor, rate }, place) =>
       period(
         from,
         sorted[place + 1]?.from ?? LAST,
-        `CAST(CAST('${priceFactor.toFixed(4)}' AS DECIMAL(18, 4)) * CAST('${rate.toFixed(6)}' AS DECIMAL(18, 6)) AS DECIMAL(38, 10))`,
+        quote(priceFactor.toFixed(PRICE_PLACES)),
+        quote(rate.toFixed(RATE_PLACES)),
       ),
     ),
   ].join('\nUNION ALL\n');
@@ -72,6 +77,8 @@ export function costTermsSql(terms: CostTerms | undefined): string {
 const FIRST = '1970-01-01' as Day;
 const LAST = '2100-01-01' as Day;
 
-function period(from: Day, until: Day, factor: string): string {
-  return `SELECT DATE ${quote(from)} AS valid_from, DATE ${quote(until)} AS valid_until, ${factor} AS contract_factor`;
+function period(from: Day, until: Day, factor: string, rate: string): string {
+  const price_factor = `CAST(${factor} AS DECIMAL(18, ${PRICE_PLACES}))`;
+  const currency_rate = `CAST(${rate} AS DECIMAL(18, ${RATE_PLACES}))`;
+  return `SELECT DATE ${quote(from)} AS valid_from, DATE ${quote(until)} AS valid_until, ${price_factor} AS price_factor, ${currency_rate} AS currency_rate, CAST(${price_factor} * ${currency_rate} AS DECIMAL(38, ${PRICE_PLACES + RATE_PLACES})) AS contract_factor`;
 }

@@ -336,6 +336,27 @@ export interface Answers {
       next_cursor: string | null;
     };
   };
+  getAnalyticsFocus: {
+    data: FocusRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
   getAnalyticsMe: {
     data: UsersRow[];
     meta: {
@@ -2692,6 +2713,144 @@ export interface CostsRow {
      */
     help: string;
   }[];
+}
+export interface FocusRow {
+  /**
+   * what the tokens cost by the terms of the organization, without terms at list price; 0 for tokens without a known price
+   */
+  BilledCost: number;
+  /**
+   * the organization
+   */
+  BillingAccountId: string;
+  /**
+   * always null: organizations have no other name or null
+   */
+  BillingAccountName: string | null;
+  /**
+   * the currency of the terms, on days without terms USD
+   */
+  BillingCurrency: string;
+  /**
+   * the first instant after the month
+   */
+  BillingPeriodEnd: string;
+  /**
+   * the first instant of the month in UTC
+   */
+  BillingPeriodStart: string;
+  /**
+   * always Usage
+   */
+  ChargeCategory: string;
+  /**
+   * always null: a day that is built again replaces its rows and has no corrections or null
+   */
+  ChargeClass: string | null;
+  /**
+   * what was charged
+   */
+  ChargeDescription: string;
+  /**
+   * the first instant after the day
+   */
+  ChargePeriodEnd: string;
+  /**
+   * the first instant of the day in UTC
+   */
+  ChargePeriodStart: string;
+  /**
+   * tokens, or web searches
+   */
+  ConsumedQuantity: number;
+  /**
+   * what is counted
+   */
+  ConsumedUnit: 'Tokens' | 'Requests';
+  /**
+   * the same as BilledCost
+   */
+  ContractedCost: number;
+  /**
+   * the price of a PricingUnit by the terms of the organization, if it isn't known or null
+   */
+  ContractedUnitPrice: number | null;
+  /**
+   * the same as BilledCost
+   */
+  EffectiveCost: number;
+  /**
+   * the same as PublisherName: events don't say who sends the invoice
+   */
+  InvoiceIssuerName: string;
+  /**
+   * what the tokens cost by the price list, in BillingCurrency
+   */
+  ListCost: number;
+  /**
+   * the listed price of a PricingUnit in BillingCurrency, if it isn't known or null
+   */
+  ListUnitPrice: number | null;
+  /**
+   * the currency of the price list: always USD
+   */
+  PricingCurrency: string;
+  /**
+   * ContractedUnitPrice in USD, if it isn't known or null
+   */
+  PricingCurrencyContractedUnitPrice: number | null;
+  /**
+   * EffectiveCost in USD
+   */
+  PricingCurrencyEffectiveCost: number;
+  /**
+   * ListUnitPrice in USD, if it isn't known or null
+   */
+  PricingCurrencyListUnitPrice: number | null;
+  /**
+   * how many units of PricingUnit
+   */
+  PricingQuantity: number;
+  /**
+   * what the price is of; Unit for an amount that was reported
+   */
+  PricingUnit: '1000000 Tokens' | '1000 Requests' | 'Unit';
+  /**
+   * the same as PublisherName: events don't say who serves a model
+   */
+  ProviderName: string;
+  /**
+   * who publishes the model, by its name; Other for models that are not listed
+   */
+  PublisherName: string;
+  /**
+   * always AI and Machine Learning
+   */
+  ServiceCategory: string;
+  /**
+   * the models of the publisher
+   */
+  ServiceName: string;
+  /**
+   * the model and the kind of token
+   */
+  SkuId: string;
+  /**
+   * the kind of token, of calls without any known price that tell their cost reported
+   */
+  SkuMeter: 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'web_search' | 'reported';
+  /**
+   * an object in JSON with the way of the calls, as far as it isn't the usual one or null
+   */
+  SkuPriceDetails: string | null;
+  /**
+   * SkuId with the way of the calls
+   */
+  SkuPriceId: string;
+  /**
+   * an object in JSON: daybook/agent, the group as daybook/team and the like, and daybook/unpriced if the price isn't known
+   */
+  Tags: string;
 }
 export interface SilenceRow {
   /**
