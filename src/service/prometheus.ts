@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
@@ -97,8 +98,11 @@ export class Metrics {
   };
 
   /** Measures the requests of a service, and on each scrape its store and inbox. */
-  watch(app: FastifyInstance, { store, inbox }: { store: Store; inbox: Inbox }): void {
-    this.measure(store, inbox);
+  watch(
+    app: FastifyInstance,
+    { store, inbox, config }: { store: Store; inbox: Inbox; config: Config },
+  ): void {
+    this.measure(store, inbox, config.data);
     app.addHook('onResponse', async (request, reply) => {
       const { url = 'none' } = request.routeOptions;
       const labels = { route: url, method: request.method, status: reply.statusCode };
@@ -117,8 +121,8 @@ export class Metrics {
     });
   }
 
-  /** Adds gauges that are read on a scrape. */
-  private measure(store: Store, inbox: Inbox): void {
+  /** Adds gauges that are read on a scrape. `data` is the data folder. */
+  private measure(store: Store, inbox: Inbox, data: string): void {
     const gauge = (
       name: string,
       help: string,
@@ -147,6 +151,14 @@ export class Metrics {
       'Files and folders in the inbox that cannot be settled: "daybook status" lists them',
       (own) => own.set(inbox.setAside.length),
     );
+    gauge('daybook_disk_free_bytes', 'Bytes that are free on the disk of the data folder', async (own) => {
+      const { bavail, bsize } = await statfs(data);
+      own.set(bavail * bsize);
+    });
+    gauge('daybook_disk_bytes', 'Bytes that this disk has', async (own) => {
+      const { blocks, bsize } = await statfs(data);
+      own.set(blocks * bsize);
+    });
     gauge('daybook_builds_due', 'Closed days that wait for a build', async (own) =>
       own.set((await read()).staleDays),
     );
