@@ -152,6 +152,19 @@ describe.runIf(hasBrowser)('under every filter', () => {
     }
   }
 
+  /** Compares what moved most with the summary of each kind. */
+  async function expectMovers(filters: Filters): Promise<void> {
+    for (const [name, [before, now, moved]] of Object.entries(await rowsOf(page, 'movers'))) {
+      const [title = '', group = ''] = name.split(/: (.*)/);
+      const rows = await summary(filters, `&group_by=${GROUPS[title]}&sort=change:abs&compare=previous`);
+      const about = `${name} under ${textOf(filters)}`;
+      const at = rows.findIndex(({ group_key }) => group_key === group);
+      expect([0, 1, 2], about).toContain(at);
+      expect([before, now], about).toEqual([rows[at]?.previous?.cost_usd, rows[at]?.cost_usd]);
+      expect(moved, about).toBeCloseTo(Number(now) - Number(before), 9);
+    }
+  }
+
   /** Compares every chart of the page. One that isn't known here is a fault: its numbers were compared with nothing. */
   async function expectFiltered(filters: Filters): Promise<string[]> {
     const charts = await page
@@ -184,7 +197,12 @@ describe.runIf(hasBrowser)('under every filter', () => {
           const expected = models.find((row) => row.group_key === model)?.cost_usd;
           expect(sum, `${model} under ${textOf(filters)}`).toBeCloseTo(Number(expected ?? 0), 6);
         }
-      } else await expectGroups(chart, filters);
+      } else if (chart === 'what-changed') {
+        const about = `startDate=${FROM}&endDate=${LAST}&compare=previous&${textOf(filters)}`;
+        const { data } = await site.api(key, `analytics/changes?${about}`);
+        expect(Object.values(await rowsOf(page, chart)), about).toEqual(data.map(({ usd }: Row) => [usd]));
+      } else if (chart === 'movers') await expectMovers(filters);
+      else await expectGroups(chart, filters);
     }
     return charts;
   }

@@ -27,6 +27,10 @@ const manyTicks = formatter({
 });
 const percent = formatter({ style: 'percent', maximumFractionDigits: 0 });
 const tenths = formatter({ style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const signedDollars = formatter({
+  ...{ style: 'currency', currency: 'USD', maximumFractionDigits: 0, signDisplay: 'exceptZero' },
+});
+const signedCents = formatter({ style: 'currency', currency: 'USD', signDisplay: 'exceptZero' });
 const signed = formatter({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' });
 
 /** The unit of a number, which decides how it is written. */
@@ -110,6 +114,15 @@ export function change(now: number | null | undefined, before: number | null | u
   return Math.abs(part) < 0.005 ? `±${percent(0)}` : signed(part).replace('-', '−');
 }
 
+/** An amount in full: in whole dollars, or with cents. */
+export const amount = (usd: number, isWhole: boolean): string => (isWhole ? dollars : cents)(usd);
+
+/** What a cost changed by: `+$12.30`, `−$1,204`, and `±$0.00` if it is the same. */
+export function moved(usd: number, isWhole = Math.abs(usd) >= 1000): string {
+  const text = (isWhole ? signedDollars : signedCents)(usd);
+  return Math.abs(usd) < (isWhole ? 0.5 : 0.005) ? `±${text}` : text.replace('-', '−');
+}
+
 const dayMonth = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayMonthYear = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
@@ -146,6 +159,9 @@ export const longMonth = (day: string): string => wholeMonth.format(Date.parse(d
 export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
 export const rangeText = (from: string, to: string): string =>
   dayMonthYear.formatRange(Date.parse(from), Date.parse(to));
+/** The days of a range without their year: `Oct 1 – 26`. */
+export const daysText = ({ from, to }: { from: string; to: string }): string =>
+  dayMonth.formatRange(Date.parse(from), Date.parse(to));
 /** The UTC day of an instant, with its year. */
 export const dateText = (at: number): string => dayMonthYear.format(at);
 /** An instant, as milliseconds or in ISO 8601. */

@@ -17,6 +17,7 @@ import { PersonDays, PersonFacts } from './person-days.js';
 import { PersonSql } from './person-sql.js';
 import { RangeHead } from './range-head.js';
 import { may } from './session.js';
+import { WhatChanged } from './what-changed.js';
 
 interface Kind {
   readonly filter: Filter;
@@ -102,6 +103,7 @@ export function GroupPage({ address, session }: PageProps) {
       {filter === 'team' && !isFiltered(of) && <TeamMark address={of} last={last} team={name} />}
       <div class="panels">
         <Numbers address={of} last={last} />
+        <WhatChanged address={of} last={last} session={session} span={12} />
         {filter === 'team' && !isFiltered(of) && (
           <BudgetPanel address={address} last={last} session={session} team={name} />
         )}

@@ -19,6 +19,7 @@ import { RangeHead } from './range-head.js';
 import { may } from './session.js';
 import { useSummary } from './summary.js';
 import { openDayOf, TodaySoFar, useToday } from './today.js';
+import { WhatChanged } from './what-changed.js';
 
 /** All numbers at a glance. */
 export function Overview({ address, session }: PageProps) {
@@ -54,6 +55,7 @@ export function Overview({ address, session }: PageProps) {
             <NeedsALook address={address} last={last} session={session} />
           </>
         )}
+        <WhatChanged address={address} last={last} session={session} span={12} />
         <CostByModel address={address} last={last} />
         {isManager && isWhole && <ActiveUsers address={address} last={last} open={open} />}
         <TokensByModel address={address} last={last} />

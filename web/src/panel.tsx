@@ -35,10 +35,12 @@ export interface PanelProps extends Source {
   /** Its width on a large screen, in twelfths. */
   readonly span?: 3 | 4 | 6 | 8 | 12;
   readonly children: ComponentChildren;
+  /** Another chart of the panel, with a source of its own. */
+  readonly beside?: ComponentChildren;
 }
 
 /** A chart or list with its title, and a menu with its table, CSV, request and definition. */
-export function Panel({ title, note, isTable = false, span = 6, children, ...source }: PanelProps) {
+export function Panel({ title, note, isTable = false, span = 6, children, beside, ...source }: PanelProps) {
   const { name, asked, table } = source;
   const { dots, shown, below } = useSource(source);
   return (
@@ -63,6 +65,7 @@ export function Panel({ title, note, isTable = false, span = 6, children, ...sou
           )}
         </figure>
       )}
+      {beside}
       {below}
     </section>
   );
