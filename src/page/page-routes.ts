@@ -22,7 +22,17 @@ const POLICY = [
 ].join('; ');
 
 /** The first path segments that the page itself handles: web/src/address.ts. */
-const PLACES = ['people', 'teams', 'repositories', 'models', 'trust', 'operations', 'sql', 'numbers'];
+const PLACES = [
+  'people',
+  'teams',
+  'repositories',
+  'models',
+  'tools',
+  'trust',
+  'operations',
+  'sql',
+  'numbers',
+];
 
 /** Paths for programs, where an unknown address is a JSON error even in a browser. */
 const OF_PROGRAMS = /^\/(api|v1|mcp|otlp|scim|docs)(\/|\?|$)/;

@@ -36,7 +36,14 @@ const FILTERS: readonly Filters[] = [
 const MEMBERS: Readonly<Record<string, string>> = {
   ...{ Users: 'active_users', Days: 'active_days', Sessions: 'sessions', Cost: 'cost_usd' },
   ...{ Ratio: 'autonomy_ratio', 'Calls a turn': 'autonomy_ratio', 'Tool calls': 'tool_calls' },
-  ...{ Commits: 'commits', PRs: 'pull_requests', Credits: 'billable_tokens' },
+  ...{
+    Failed: 'failed_call_ratio',
+    'Failed calls': 'failed_calls',
+    Calls: 'tool_calls',
+    Commits: 'commits',
+    PRs: 'pull_requests',
+    Credits: 'billable_tokens',
+  },
   ...{ Input: 'input_tokens', 'Cache read': 'cache_read_tokens', 'Cache write': 'cache_write_tokens' },
   ...{ Output: 'output_tokens' },
 };
@@ -87,11 +94,17 @@ function counted(filters: Filters): Record<string, number> {
         session.some(({ type, model }) => type === 'model_usage' && isOf('model', model))),
   );
   const all = chosen.flat();
+  const outcomes = all
+    .filter((one) => isCall(one) && one.success !== undefined)
+    .map(({ success }) => String(success));
   const ofType = (wanted: string) => all.filter(({ type }) => type === wanted).length;
   return {
     active_users: new Set(all.map(({ user_id }) => user_id)).size,
     sessions: chosen.length,
     tool_calls: all.filter(isCall).length,
+    ...(outcomes.length === 0
+      ? {}
+      : { failed_call_ratio: outcomes.filter((one) => one === 'false').length / outcomes.length }),
     commits: ofType('git_commit'),
     pull_requests: ofType('pull_request'),
   };
@@ -141,8 +154,21 @@ describe.runIf(hasBrowser)('under every filter', () => {
       for (const [index, head] of heads.slice(1).entries()) {
         const about = `${chart}, ${name}, ${head} under ${textOf(filters)}`;
         if (head === 'Cached') continue;
+        if (head === 'Change') {
+          const before = row?.previous?.cost_usd ?? null;
+          expect(Number(cells[index]), about).toBeCloseTo(
+            row?.previous == null ? 0 : Number(row.cost_usd) - Number(before),
+            6,
+          );
+          continue;
+        }
         const isBefore = head.endsWith(' before');
-        const member = head.startsWith('Calls of ') ? 'tool_calls' : MEMBERS[head.replace(/ before$/, '')];
+        const isOf = (start: string) => head.startsWith(start);
+        const member = isOf('Calls of ')
+          ? 'tool_calls'
+          : isOf('Failed of ')
+            ? 'failed_call_ratio'
+            : MEMBERS[head.replace(/ before$/, '')];
         expect(member, about).toBeDefined();
         const value = (isBefore ? row?.previous : row)?.[String(member)] ?? null;
         const cell = cells[index] ?? null;
@@ -244,6 +270,7 @@ describe.runIf(hasBrowser)('under every filter', () => {
     ['teams', {}],
     ['repositories', {}],
     ['models', {}],
+    ['tools', {}],
     ['people?name=amber-finch', { user_id: ['amber-finch'] }],
     ['teams?name=Red', { team: ['Red'] }],
     ['models?name=gpt-5', { model: ['gpt-5'] }],

@@ -6,9 +6,14 @@ import { northwind } from './northwind.js';
 
 const RANGE = `startDate=${addDays(LAST, -29)}&endDate=${LAST}`;
 const COLUMNS = [
-  ...['active_users', 'active_days', 'sessions', 'autonomy_ratio', 'cost_usd', 'billable_tokens'],
-  ...['tool_calls', 'commits', 'pull_requests'],
+  ...['active_users', 'active_days', 'sessions', 'autonomy_ratio', 'cost_usd', 'change', 'billable_tokens'],
+  ...['tool_calls', 'failed_call_ratio', 'commits', 'pull_requests'],
 ];
+// biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
+const cellsOf = (row: any, columns: readonly string[]) =>
+  columns.map((name) =>
+    name === 'change' ? row.previous && (row.cost_usd ?? 0) - (row.previous.cost_usd ?? 0) : row[name],
+  );
 
 describe.runIf(hasBrowser)('people, repositories and models', () => {
   const atEnd = ending();
@@ -32,9 +37,20 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
   ])('%s have the numbers of the API, in the order of a column', async (path, group, columns) => {
     const page = await site.signedIn(key, path);
     await loaded(page);
-    const rows = await summary(`&group_by=${group}&sort=cost_usd&limit=25`);
+    const rows = await summary(`&group_by=${group}&sort=cost_usd&limit=25&compare=previous`);
     expect(Object.entries(await rowsOf(page, `all-${path}`))).toEqual(
-      rows.map((row) => [row.group_key, columns.map((name) => row[name])]),
+      rows.map((row) => [row.group_key, cellsOf(row, columns)]),
+    );
+    await page.getByRole('link', { name: 'Change', exact: true }).click();
+    const changed = await summary(`&group_by=${group}&sort=change&limit=25&compare=previous`);
+    await expect
+      .poll(async () => Object.entries(await rowsOf(page, `all-${path}`)))
+      .toEqual(changed.map((row) => [row.group_key, cellsOf(row, columns)]));
+    const [all] = await summary('&compare=previous');
+    const foot = page.locator(`figure[data-chart=all-${path}] tfoot [data-change]`).first();
+    expect(Number(await foot.getAttribute('data-change'))).toBeCloseTo(
+      all.cost_usd - all.previous.cost_usd,
+      9,
     );
     await page.getByRole('link', { name: 'Sessions' }).click();
     const sorted = await summary(`&group_by=${group}&sort=sessions&limit=25`);

@@ -7,7 +7,7 @@ import { hasBrowser, Site } from './browser.js';
 const INHERITED = ['constructor', '__proto__', 'toString'];
 
 const PLACES = [
-  ...['', 'people', 'repositories', 'models', 'trust', 'sql'],
+  ...['', 'people', 'repositories', 'models', 'tools', 'trust', 'sql'],
   ...['keys', 'computers', 'readiness', 'controls'].map((path) => `operations/${path}`),
 ];
 

@@ -31,6 +31,11 @@ describe.runIf(hasBrowser)('the overview', () => {
       );
     expect(figures).toHaveLength(8);
     for (const [name, value] of figures) expect(value, String(name)).toBe(total?.[String(name)]);
+    // A share changes in points.
+    const points = 100 * (Number(total?.failed_call_ratio) - Number(total?.previous?.failed_call_ratio));
+    expect(await page.locator('[data-figure=failed_call_ratio] .change').textContent()).toContain(
+      `${points < 0 ? '−' : '+'}${Math.abs(points).toFixed(1)} pt from `,
+    );
 
     const daily = await summary('&interval=day&compare=previous&limit=1000');
     expect(await rowsOf(page, 'chosen-number')).toEqual(
@@ -390,8 +395,8 @@ describe.runIf(hasBrowser)('the overview', () => {
     const [, path = ''] = /'http:\/\/[^/]+\/api\/v1\/([^']+)'/.exec(request) ?? [];
     expect((await site.api(key, path)).data.length).toBeGreaterThan(10);
     for (const one of await page.locator('section.panel').all()) {
-      await one.locator('.dots summary').click();
-      await one.getByRole('button', { name: 'Definition', exact: true }).click();
+      await one.locator('header .dots summary').click();
+      await one.locator('header').getByRole('button', { name: 'Definition', exact: true }).click();
       await one.locator('pre', { hasText: '-- One row is' }).waitFor();
     }
     const [file] = await Promise.all([page.waitForEvent('download'), choose('CSV')]);

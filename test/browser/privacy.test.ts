@@ -27,13 +27,14 @@ describe.runIf(hasBrowser)('a protected organization', () => {
     const nav = page.getByRole('navigation', { name: 'Pages' });
     await nav.waitFor();
     expect(await nav.getByRole('link').allTextContents()).toEqual([
-      ...['Overview', 'Teams', 'Repositories', 'Models', 'Operations'],
+      ...['Overview', 'Teams', 'Repositories', 'Models', 'Tools', 'Operations'],
     ]);
     for (const path of [
       '',
       'teams',
       'repositories',
       'models',
+      'tools',
       'operations/computers',
       'operations/privacy',
     ]) {

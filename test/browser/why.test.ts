@@ -47,8 +47,28 @@ const USES: readonly Use[] = Array.from({ length: 76 }, (_, index) => addDays(BE
       ),
 );
 
-const isNow = ({ day }: Use) => day >= FROM;
-const isBefore = ({ day }: Use) => day >= BEFORE && day < FROM;
+interface Call {
+  readonly day: string;
+  readonly user: string;
+  readonly tool: string;
+  readonly isFailed: boolean;
+}
+
+/** All calls of tools: on each weekday two of Bash by each of web, of which every fourth fails, and one of jira, which fails since the range began. */
+const CALLS: readonly Call[] = USES.filter(({ team }) => team === 'web').flatMap(({ day, user }, index) => [
+  { day, user, tool: 'Bash', isFailed: false },
+  { day, user, tool: 'Bash', isFailed: index % 4 === 0 },
+  { day, user, tool: 'mcp__jira__search', isFailed: day >= FROM && index % 2 === 0 },
+]);
+
+/** The calls, the failed ones, and the share that failed. */
+const failed = (calls: readonly Call[]): [number, number, number] => {
+  const failures = calls.filter(({ isFailed }) => isFailed).length;
+  return [calls.length, failures, failures / calls.length];
+};
+
+const isNow = ({ day }: Use | Call) => day >= FROM;
+const isBefore = ({ day }: Use | Call) => day >= BEFORE && day < FROM;
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 const cost = (uses: readonly Use[]) =>
   sum(
@@ -106,7 +126,17 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
       ...{ user_id: user, session_id: `${user}-${day}`, repo: `https://${repo}`, model },
       ...{ input_tokens, output_tokens, cache_read_tokens: 0, cache_write_tokens: 0 },
     }));
-    site = await Site.start(atEnd, { events });
+    const calls = CALLS.map(({ day, user, tool, isFailed }, index) => ({
+      ...{
+        event_id: `call-${index}`,
+        type: 'tool_call',
+        timestamp: `${day}T10:05:00Z`,
+        agent: 'claude-code',
+      },
+      ...{ user_id: user, session_id: `${user}-${day}`, repo: 'https://github.com/northwind/web' },
+      ...{ tool_name: tool, success: !isFailed },
+    }));
+    site = await Site.start(atEnd, { events: [...events, ...calls] });
     const { store, now } = site.world;
     const people = PEOPLE.map(([userId, name]) => ({
       ...{ userId, name: '', emails: [], aliases: [] },
@@ -117,7 +147,6 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
   });
   afterAll(() => expect(site?.complaints ?? []).toEqual([]));
 
-  const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
   const near = (found: Record<string, (number | string | null)[]>, expected: Record<string, number>) => {
     expect(Object.keys(found)).toEqual(Object.keys(expected));
     for (const [name, value] of Object.entries(expected))
@@ -137,10 +166,7 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
       'Jun 9 – Jul 8': now,
     });
     const panel = page.locator('section', { has: page.locator('figure[data-chart=what-changed]') });
-    await panel
-      .getByText(`+$${whole.format(now - before)} (+`)
-      .first()
-      .waitFor();
+    await panel.getByText(`+$${(now - before).toFixed(2)} (+`).waitFor();
     // The amounts that are shown add up as well.
     const shown = await panel.locator('[aria-label=text] text').allTextContents();
     const amounts = shown.map((text) => Number(text.replace('−', '-').replace(/[^\d.-]/g, '')));
@@ -214,6 +240,71 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
     await page.getByText('±$0.00').first().waitFor();
     expect(await page.locator('.why').count()).toBe(0);
     await page.getByText('Nothing moved.').waitFor();
+  });
+
+  test('sorts teams, and sums those that are compared', async () => {
+    const page = await site.signedIn(key, 'teams');
+    await loaded(page);
+    const table = page.locator('figure[data-chart=all-teams]');
+    await table.getByRole('link', { name: 'Change' }).click();
+    await page.waitForURL(/sort=change/);
+    await loaded(page);
+    const [payments, web] = ['payments', 'web'].map((name) => move(({ team }) => team === name));
+    const names = () =>
+      table
+        .locator('.groups tbody tr')
+        .evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.key));
+    expect(await names()).toEqual(['payments', 'web', 'support']);
+    const rows = await rowsOf(page, 'all-teams');
+    for (const [name, value] of [
+      ['payments', payments],
+      ['web', web],
+    ] as const)
+      expect(Number(rows[name]?.[5]), name).toBeCloseTo(Number(value), 6);
+    expect(rows.support?.[5]).toBeNull();
+    await table.locator('[data-key=support]').getByText('data begins May 25: not compared').waitFor();
+    const foot = table.locator('tfoot').first();
+    expect(Number(await foot.locator('[data-change]').getAttribute('data-change'))).toBeCloseTo(
+      Number(payments) + Number(web),
+      6,
+    );
+    await foot.getByText('2 teams').waitFor();
+    await table.getByRole('link', { name: 'Change ↓' }).click();
+    await page.waitForURL(/sort=change(:|%3A)asc/);
+    await loaded(page);
+    expect(await names()).toEqual(['web', 'payments', 'support']);
+    await expectSound(page);
+  });
+
+  test('lists tools and MCP servers by their failed calls', async () => {
+    const page = await site.signedIn(key, 'tools');
+    await loaded(page);
+    const ofTool = (tool: string) => {
+      const calls = CALLS.filter((call) => call.tool === tool);
+      return [...failed(calls.filter(isNow)), failed(calls.filter(isBefore))[2]];
+    };
+    expect(Object.entries(await rowsOf(page, 'failures-of-tools'))).toEqual([
+      ['mcp__jira__search', ofTool('mcp__jira__search')],
+      ['Bash', ofTool('Bash')],
+    ]);
+    expect(await rowsOf(page, 'failures-of-servers')).toEqual({ jira: ofTool('mcp__jira__search') });
+    const [calls, failures, share] = failed(CALLS.filter(isNow));
+    const before = failed(CALLS.filter(isBefore))[2];
+    const foot = page.locator('figure[data-chart=failures-of-tools] tfoot td');
+    expect((await foot.allTextContents()).slice(0, 4)).toEqual([
+      ...[String(calls), String(failures), `${(100 * share).toFixed(1)}%`],
+      `+${(100 * (share - before)).toFixed(1)} pt`,
+    ]);
+    await page.getByRole('link', { name: 'Calls', exact: true }).first().click();
+    await page.waitForURL(/sort=tool_calls/);
+    await loaded(page);
+    expect(Object.keys(await rowsOf(page, 'failures-of-tools'))).toEqual(['Bash', 'mcp__jira__search']);
+    await expectSound(page);
+    await page.getByRole('link', { name: 'jira', exact: true }).click();
+    await page.waitForURL((url) => url.pathname === '/' && url.search === '?mcp_server=jira');
+    await loaded(page);
+    const shown = await page.locator('[data-figure=failed_call_ratio]').getAttribute('data-value');
+    expect(Number(shown)).toBe(ofTool('mcp__jira__search')[2]);
   });
 
   test('is told a member of the own use only', async () => {

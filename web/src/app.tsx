@@ -30,6 +30,12 @@ const PAGES: readonly {
   { path: 'repositories', name: 'Repositories', action: 'read its own analytics', load: groupPage },
   { path: 'models', name: 'Models', action: 'read its own analytics', load: groupPage },
   {
+    path: 'tools',
+    name: 'Tools',
+    action: 'read its own analytics',
+    load: async () => (await import('./tools-page.js')).ToolsPage,
+  },
+  {
     path: 'trust',
     name: 'Trust',
     action: 'see people by name',

@@ -264,7 +264,13 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
           value: count,
           cells: [cell(count, 'count'), change(count, countBefore(key))],
         }))}
-        more={rows.length > 6 ? `${rows.length - 6} more in the table` : undefined}
+        more={
+          filter === undefined ? (
+            rows.length > 6 && `${rows.length - 6} more in the table`
+          ) : (
+            <a href={hrefOf({ ...address, path: ['tools'], choices: {} })}>All, and failed calls</a>
+          )
+        }
       />
     </Panel>
   );

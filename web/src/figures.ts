@@ -23,9 +23,9 @@ export const FIGURES: readonly Figure[] = [
   COST,
   { member: 'billable_tokens', name: 'Credits', unit: 'count' },
   { member: 'tool_calls', name: 'Tool calls', unit: 'count' },
+  { member: 'failed_call_ratio', name: 'Failed calls', unit: 'rate' },
   { member: 'autonomy_ratio', name: 'Autonomy ratio', unit: 'ratio' },
   { member: 'commits', name: 'Commits', unit: 'count' },
-  { member: 'pull_requests', name: 'Pull requests', unit: 'count' },
 ];
 
 const ACTIVE_DAYS: Figure = { member: 'active_days', name: 'Active days', unit: 'count' };
@@ -38,15 +38,14 @@ const OF_SESSIONS: Partial<Record<keyof Numbers, (used: string) => string>> = {
   cost_usd: (used) => `Cost of sessions with ${used}`,
   billable_tokens: (used) => `Credits of sessions with ${used}`,
   tool_calls: (used) => `Calls of ${used}`,
+  failed_call_ratio: (used) => `Failed calls of ${used}`,
   commits: (used) => `Commits in sessions with ${used}`,
-  pull_requests: (used) => `Pull requests in sessions with ${used}`,
 };
 const CARDS: Partial<Record<keyof Numbers, string>> = {
   active_users: 'People who used it',
   cost_usd: 'Cost of them',
   billable_tokens: 'Credits of them',
   commits: 'Commits in them',
-  pull_requests: 'PRs in them',
 };
 
 /** The most characters of a name that has room on a card. */

@@ -9,6 +9,9 @@ function formatter(options: Intl.NumberFormatOptions): (value: number) => string
 const whole = formatter({ maximumFractionDigits: 0 });
 const compact = formatter({ notation: 'compact', minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 const one = formatter({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const signedOne = formatter({
+  ...{ minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: 'exceptZero' },
+});
 const dollars = formatter({ style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
 const cents = formatter({ style: 'currency', currency: 'USD' });
 const manyDollars = formatter({
@@ -33,8 +36,8 @@ const signedDollars = formatter({
 const signedCents = formatter({ style: 'currency', currency: 'USD', signDisplay: 'exceptZero' });
 const signed = formatter({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' });
 
-/** The unit of a number, which decides how it is written. */
-export type Unit = 'count' | 'dollars' | 'ratio' | 'share';
+/** The unit of a number, which decides how it is written. A rate is a share of which tenths of a percent matter. */
+export type Unit = 'count' | 'dollars' | 'ratio' | 'share' | 'rate';
 
 /** Shown for a number that isn't known. */
 export const UNKNOWN = '–';
@@ -55,6 +58,8 @@ export function figure(value: number | null | undefined, unit: Unit): string {
       return one(value);
     case 'share':
       return percent(value);
+    case 'rate':
+      return tenths(value);
   }
 }
 
@@ -93,7 +98,7 @@ export function exactly(value: number | null | undefined, unit: Unit): string {
     ? whole(value)
     : unit === 'dollars'
       ? cents(value)
-      : unit === 'share'
+      : unit === 'share' || unit === 'rate'
         ? tenths(value)
         : one(value);
 }
@@ -112,6 +117,18 @@ export function change(now: number | null | undefined, before: number | null | u
   if (before === 0) return now === 0 ? `±${percent(0)}` : 'new';
   const part = now / before - 1;
   return Math.abs(part) < 0.005 ? `±${percent(0)}` : signed(part).replace('-', '−');
+}
+
+/** The change of a rate in points, `+0.3 pt`: a percentage of a percentage misleads. Other numbers change by `change`. */
+export function changeIn(
+  unit: Unit,
+  now: number | null | undefined,
+  before: number | null | undefined,
+): string {
+  if (unit !== 'rate') return change(now, before);
+  if (now === null || now === undefined || before === null || before === undefined) return '';
+  const points = 100 * (now - before);
+  return Math.abs(points) < 0.05 ? `±${one(0)} pt` : `${signedOne(points).replace('-', '−')} pt`;
 }
 
 /** An amount in full: in whole dollars, or with cents. */

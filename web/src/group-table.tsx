@@ -1,11 +1,15 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Address, comparedWith, type Filter, go, hrefOf, rangeOf, usedIn } from './address.js';
 import { read, useAnswer, usePages } from './client.js';
+import { CHANGE, Change, useSummed } from './cost-change.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
-import { cell, change, exactly, nameOf, type Unit } from './format.js';
+import { cell, change, countOf, exactly, moved, nameOf, type Unit } from './format.js';
+import { costMoveOf } from './movers.js';
 import type { RangeProps } from './page-props.js';
 import { Paging } from './paging.js';
 import { Panel } from './panel.js';
+import { SortedHead } from './sorted-head.js';
 import { Spark } from './strip.js';
 import {
   groupOf,
@@ -30,6 +34,7 @@ const COLUMNS: readonly Column[] = [
   ['cost_usd', 'Cost', 'dollars'],
   ['billable_tokens', 'Credits', 'count'],
   ['tool_calls', 'Tool calls', 'count'],
+  ['failed_call_ratio', 'Failed', 'rate'],
   ['commits', 'Commits', 'count'],
   ['pull_requests', 'PRs', 'count'],
 ];
@@ -42,9 +47,9 @@ interface GroupTableProps extends RangeProps {
 
 /** All groups of a range, sorted and paged by the service. */
 export function GroupTable({ address, last, filter, title, one }: GroupTableProps) {
-  const sort = COLUMNS.some(([member]) => member === address.choices.sort?.split(':')[0])
-    ? (address.choices.sort ?? '')
-    : 'cost_usd';
+  const wanted = address.choices.sort ?? '';
+  const [named] = wanted.split(':');
+  const sort = named === CHANGE || COLUMNS.some(([member]) => member === named) ? wanted : 'cost_usd';
   const range = rangeOf(address, last);
   const query = { groupBy: groupOf(filter), sort, limit: PAGE, compare: comparedWith(address) } as const;
   const first = summaryPath(range, address.filters, query);
@@ -71,10 +76,20 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
     const [member, , unit] = column;
     if (member === 'active_users' && filter === 'user_id') return [];
     // Calls of some tools per turn mean nothing.
-    if (used === undefined || (member !== 'autonomy_ratio' && member !== 'tool_calls')) return [column];
-    return member === 'tool_calls' ? [[member, `Calls of ${used}`, unit]] : [];
+    if (used === undefined) return [column];
+    if (member === 'failed_call_ratio') return [[member, `Failed of ${used}`, unit]];
+    return member === 'tool_calls'
+      ? [[member, `Calls of ${used}`, unit]]
+      : member === 'autonomy_ratio'
+        ? []
+        : [column];
   });
-  const [sorted, direction = 'desc'] = sort.split(':');
+  const [sorted] = sort.split(':');
+  const head = (member: string, name: string) => (
+    <SortedHead address={address} sort={sort} member={member} name={name} />
+  );
+  const isCompared = total?.previous != null;
+  const sum = useSummed(address, last, filter, total);
   const hrefOfGroup = (row: SummaryRow) =>
     hrefOf({ ...address, choices: { name: row.group_key || '(none)' } });
   return (
@@ -86,9 +101,17 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
       isTable
       table={
         asked.answer && {
-          columns: [title, ...columns.map(([, name]) => name)],
-          dollars: ['Cost'],
-          rows: rows.map((row) => [row.group_key ?? '', ...columns.map(([member]) => row[member])]),
+          columns: [
+            title,
+            ...columns.flatMap(([member, name]) => (member === 'cost_usd' ? [name, 'Change'] : [name])),
+          ],
+          dollars: ['Cost', 'Change'],
+          rows: rows.map((row) => [
+            row.group_key ?? '',
+            ...columns.flatMap(([member]) =>
+              member === 'cost_usd' ? [row.cost_usd, row.previous && costMoveOf(row)] : [row[member]],
+            ),
+          ]),
         }
       }
       definition="report/summary"
@@ -100,26 +123,19 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
           <thead>
             <tr>
               <th scope="col">{one.charAt(0).toUpperCase() + one.slice(1)}</th>
-              {columns.map(([member, name]) => {
-                const isSorted = member === sorted;
-                const to = isSorted && direction === 'desc' ? `${member}:asc` : member;
-                return (
-                  <th
-                    key={member}
-                    scope="col"
-                    class="number"
-                    aria-sort={isSorted ? (direction === 'asc' ? 'ascending' : 'descending') : undefined}
-                  >
-                    <a href={hrefOf({ ...address, choices: { ...address.choices, sort: to } })}>
-                      {name}
-                      {isSorted && (direction === 'asc' ? ' ↑' : ' ↓')}
-                    </a>
-                  </th>
-                );
-              })}
-              <th scope="col" class="number">
-                Change
-              </th>
+              {columns.map(([member, name]) => (
+                <Fragment key={member}>
+                  {head(member, name)}
+                  {member === 'cost_usd' && (
+                    <>
+                      {head(CHANGE, 'Change')}
+                      <th scope="col" class="number">
+                        in %
+                      </th>
+                    </>
+                  )}
+                </Fragment>
+              ))}
               <th scope="col" class="sparked">
                 Cost by {intervalOf(range)}
               </th>
@@ -138,11 +154,15 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
                   )}
                 </th>
                 {columns.map(([member, , unit]) => (
-                  <td key={member} class={member === sorted ? 'number strong' : 'number'}>
-                    {member === 'cost_usd' && row.cost_usd === null ? 'no price' : cell(row[member], unit)}
-                  </td>
+                  <Fragment key={member}>
+                    <td class={member === sorted ? 'number strong' : 'number'}>
+                      {member === 'cost_usd' && row.cost_usd === null ? 'no price' : cell(row[member], unit)}
+                    </td>
+                    {member === 'cost_usd' && (
+                      <Change row={row} isCompared={isCompared} isSorted={sorted === CHANGE} />
+                    )}
+                  </Fragment>
                 ))}
-                <td class="number soft">{change(row.cost_usd, row.previous?.cost_usd)}</td>
                 <td class="sparked">
                   <Spark now={costsOf(row.group_key ?? '')} />
                 </td>
@@ -154,13 +174,26 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
               <tr>
                 <th scope="row">All {title.toLowerCase()}</th>
                 {columns.map(([member, , unit]) => (
-                  <td key={member} class="number">
-                    {member === 'cost_usd' && total.cost_usd === null
-                      ? 'no price'
-                      : cell(total[member], unit)}
-                  </td>
+                  <Fragment key={member}>
+                    <td class="number">
+                      {member === 'cost_usd' && total.cost_usd === null
+                        ? 'no price'
+                        : cell(total[member], unit)}
+                    </td>
+                    {member === 'cost_usd' && (
+                      <>
+                        <td class="number" data-change={sum?.usd}>
+                          {sum && moved(sum.usd)}
+                        </td>
+                        <td class="number soft">
+                          {sum?.groups === undefined
+                            ? change(total.cost_usd, total.previous?.cost_usd)
+                            : countOf(sum.groups, one)}
+                        </td>
+                      </>
+                    )}
+                  </Fragment>
                 ))}
-                <td class="number soft">{change(total.cost_usd, total.previous?.cost_usd)}</td>
                 <td class="sparked" />
               </tr>
             </tfoot>

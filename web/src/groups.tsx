@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { comparedWith, type Filter, hrefOf, isChosen, toggled, usedIn } from './address.js';
 import { BarList } from './bar-list.js';
-import { COST, FIGURES } from './figures.js';
+import { COST, FIGURES, type Figure } from './figures.js';
 import { cell, change, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -28,6 +28,10 @@ const LISTS = {
   'mcp-servers': [{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }],
 } satisfies Readonly<Record<string, readonly [GroupList, ...GroupList[]]>>;
 
+type Column = Pick<Figure, 'member' | 'name' | 'unit'>;
+const USERS: Column = { member: 'active_users', name: 'Users', unit: 'count' };
+const FAILED: Column = { member: 'failed_call_ratio', name: 'Failed', unit: 'rate' };
+
 /** How many rows a list shows. */
 const LISTED = 6;
 /** The pages that show all groups of a list. */
@@ -36,6 +40,8 @@ const PAGE_OF: Partial<Record<Filter, string>> = {
   model: 'models',
   team: 'teams',
   user_id: 'people',
+  tool: 'tools',
+  mcp_server: 'tools',
 };
 
 interface GroupsProps extends RangeProps {
@@ -60,9 +66,8 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
     limit: LISTED,
     compare: comparedWith(address),
   });
-  // Lists of calls can also come from daily answers, which can't tell how many users a range has.
-  const hasUsers = sort !== 'tool_calls' && !isOfOne;
-  const users = hasUsers ? ([{ member: 'active_users', name: 'Users' }] as const) : [];
+  const isOfCalls = sort === 'tool_calls';
+  const others: readonly Column[] = isOfCalls ? [FAILED] : isOfOne ? [] : [USERS];
   const rows = asked.answer?.data ?? [];
   const page = PAGE_OF[filter];
   const used = usedIn(address);
@@ -77,12 +82,12 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
       isTable
       table={
         asked.answer && {
-          columns: [FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), `${measure} before`],
+          columns: [FILTER_NAMES[filter], measure, ...others.map(({ name }) => name), `${measure} before`],
           ...(unit === 'dollars' ? { dollars: [measure, `${measure} before`] } : {}),
           rows: rows.map((row) => [
             row.group_key ?? '',
             row[sort],
-            ...users.map(({ member }) => row[member]),
+            ...others.map(({ member }) => row[member]),
             row.previous?.[sort] ?? null,
           ]),
         }
@@ -91,7 +96,12 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
       span={span}
     >
       <BarList
-        columns={[FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), 'Change']}
+        columns={[
+          FILTER_NAMES[filter],
+          isOfCalls ? 'Calls' : measure,
+          ...others.map(({ name }) => name),
+          'Change',
+        ]}
         isKnown={asked.answer !== undefined}
         rows={rows.map((row) => {
           const value = row.group_key || '(none)';
@@ -103,14 +113,16 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
             value: row[sort],
             cells: [
               cell(row[sort], unit),
-              ...users.map(({ member }) => cell(row[member], 'count')),
+              ...others.map(({ member, unit }) => cell(row[member], unit)),
               change(row[sort], row.previous?.[sort]),
             ],
           };
         })}
         more={
           page !== undefined && asked.answer !== undefined ? (
-            <a href={hrefOf({ ...address, path: [page], choices: {} })}>All {title.toLowerCase()}</a>
+            <a href={hrefOf({ ...address, path: [page], choices: {} })}>
+              All {title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}
+            </a>
           ) : asked.answer?.meta.has_more ? (
             `only the ${LISTED} with the most are shown`
           ) : undefined

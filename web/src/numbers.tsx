@@ -48,7 +48,8 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
     before: valuesOf((row) => row.previous?.[member]),
   };
   // People and ratios of days don't add up.
-  const isSummed = unit !== 'ratio' && member !== 'active_users' && member !== 'active_days';
+  const isSummed =
+    unit !== 'ratio' && unit !== 'rate' && member !== 'active_users' && member !== 'active_days';
   const sumText = (days: readonly (number | null)[]) => {
     const known = days.filter((value) => value !== null);
     if (!isSummed || known.length === 0) return '';

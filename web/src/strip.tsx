@@ -2,7 +2,7 @@ import { type Address, hrefOf } from './address.js';
 import type { Asked } from './client.js';
 import { daysOf, type Range } from './days.js';
 import type { Figure } from './figures.js';
-import { change, figure } from './format.js';
+import { changeIn, figure } from './format.js';
 import { Problem, TableOf, useSource } from './panel.js';
 import type { Numbers, Summary } from './summary.js';
 
@@ -50,7 +50,7 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
                 <p class="change">
                   {row?.previous && (
                     <>
-                      <span>{change(row[member], row.previous[member])}</span>{' '}
+                      <span>{changeIn(unit, row[member], row.previous[member])}</span>{' '}
                       <span>from {figure(row.previous[member], unit)}</span>
                     </>
                   )}

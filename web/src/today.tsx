@@ -37,7 +37,6 @@ export function numberOf({ counts }: OpenDay, member: keyof Numbers): number | n
     billable_tokens: tokens.billable_tokens,
     tool_calls: tools.tool_calls,
     commits: productivity.git_commits,
-    pull_requests: productivity.git_prs_created,
   };
   return numbers[member] ?? null;
 }
@@ -58,7 +57,7 @@ export function TodaySoFar({ asked }: { asked: Asked<Today> }) {
       note={
         at === undefined
           ? undefined
-          : `all people and models, counted on ${instantText(at)}; cost and ratio come when the day is over`
+          : `all people and models, counted on ${instantText(at)}; cost and ratios come when the day is over`
       }
       asked={asked}
       table={open && { columns: ['Number', 'Today'], rows: numbers.map(({ name, value }) => [name, value]) }}
