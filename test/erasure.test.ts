@@ -190,6 +190,8 @@ async function populated() {
     `heartbeats SELECT 'acme', 'grace', 'c2', '', ${at}, NULL, '${NAMES.user}-old', '0.2.0', 'f'`,
     `silence_acknowledgements SELECT 'acme', '${NAMES.user}', 'agent', 'codex', DATE '2026-06-02', ${at}, 'grace', NULL`,
     `silence_acknowledgements SELECT 'acme', 'grace', 'agent', 'codex', DATE '2026-06-02', ${at}, '${NAMES.user}', 'has the laptop of ${NAMES.user}'`,
+    `hidden_marks SELECT 'acme', '${NAMES.user}', DATE '2026-06-02', DATE '2026-06-09', ${at}, 'grace'`,
+    `hidden_marks SELECT 'acme', 'grace', DATE '2026-06-02', DATE '2026-06-09', ${at}, '${NAMES.user}'`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];
@@ -373,6 +375,9 @@ describe('an erased person', () => {
     expect(await traces(config.data)).toEqual({});
     // Nobody waits for machines of the person any more.
     expect(await store.select('SELECT user_id FROM heartbeats')).toEqual([{ user_id: 'grace' }]);
+    expect(await store.select('SELECT user_id, author FROM hidden_marks')).toEqual([
+      { user_id: 'grace', author: done.pseudonym },
+    ]);
     expect(await store.select('SELECT user_id, author FROM silence_acknowledgements')).toEqual([
       { user_id: 'grace', author: done.pseudonym },
     ]);

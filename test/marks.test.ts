@@ -7,6 +7,7 @@ import { addDays, type Day, dayOf } from '../src/day.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
+import { quoteInstant } from '../src/store/sql-text.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { ending, event, World } from './world.js';
 
@@ -153,6 +154,7 @@ describe('in an open organization', () => {
       ...{ mark: 'stuck', kind: 'person', name: 'stuck', team: 'web', since: BEGIN, days: 10, users: null },
       ...{ failed_calls: 100, calls_with_outcome: 200, failed_call_ratio: 0.5 },
       ...{ ratio_before: 0.0075, ratio_of_all: 0, users_before: null, new_users: null },
+      ...{ hidden_by: null, hidden_at: null },
       reasons: [
         '50% of 200 calls failed on 10 weekdays, after 0.8% on the 20 weekdays before.',
         'The median of 24 people is 0%.',
@@ -184,6 +186,44 @@ describe('in an open organization', () => {
 
   test('by default it is yesterday', async () => {
     expect(await marksFor('boss', '')).toEqual(await marksFor('boss'));
+  });
+});
+
+describe('a hidden mark', () => {
+  const hide = async (reader: string, user_id: string) => {
+    const reply = await app.inject({
+      ...{ url: '/api/v1/analytics/marks/hidden', method: 'POST', payload: { user_id } },
+      headers: { authorization: `Bearer ${keys.get(reader)}` },
+    });
+    return reply.statusCode === 200 ? reply.json().data.is_hidden : reply.statusCode;
+  };
+  const markOf = async (name: string, query?: string) =>
+    (await marksFor('boss', query)).find((mark) => mark.kind === 'person' && mark.name === name);
+
+  test('says who hid it and when, and its team counts the others', async () => {
+    expect(await hide('stuck', 'stuck')).toBe(403);
+    expect(await hide('boss', 'tireless')).toBe(false);
+    expect(await hide('boss', 'nobody')).toBe(false);
+    expect((await marksFor('boss')).find(({ kind }) => kind === 'team')?.users).toBe(3);
+    expect(await hide('boss', 'stuck')).toBe(true);
+    const hidden = { hidden_by: 'boss', hidden_at: new Date(world.now).toISOString() };
+    expect(await markOf('stuck')).toMatchObject(hidden);
+    expect((await marksFor('stuck'))[0]).toMatchObject(hidden);
+    expect(await markOf('talker')).toMatchObject({ hidden_by: null, hidden_at: null });
+    expect((await marksFor('boss')).find(({ kind }) => kind === 'team')?.users).toBe(2);
+  });
+
+  test('ends with its run', async () => {
+    // Of the same run, on an earlier day and after it was hidden.
+    expect(await markOf('stuck', '?endDate=2026-06-22')).toMatchObject({ hidden_by: 'boss' });
+    const rows = (since: string, day: string) =>
+      `INSERT INTO hidden_marks VALUES ('acme', 'talker', DATE '${since}', DATE '${day}', ${quoteInstant(world.now)}, 'boss')`;
+    // Of a run that had ended before this one began.
+    await world.store.append(rows('2026-05-04', '2026-06-12'));
+    expect(await markOf('talker')).toMatchObject({ hidden_by: null });
+    // Of one that began after the day as of which is asked.
+    await world.store.append(rows('2026-06-24', '2026-06-26'));
+    expect(await markOf('talker', '?endDate=2026-06-22')).toMatchObject({ hidden_by: null });
   });
 });
 

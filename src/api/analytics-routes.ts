@@ -3,7 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { dayOf, lastClosedDay, laterDay } from '../day.js';
 import { costTermsOf } from '../money/cost-terms.js';
-import { usersOf } from '../store/state/person.js';
+import { hideMark } from '../store/state/hidden-marks.js';
+import { userOf, usersOf } from '../store/state/person.js';
 import { AdoptionAnswer, adoptionOf } from './adoption.js';
 import {
   ADOPTION,
@@ -22,10 +23,10 @@ import { columnsOf, placeOf, tellingFilter } from './answer-rows.js';
 import { Answers, MeAnswer, PlaceAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer, type Question } from './answerer.js';
 import { budgetAnswers } from './budget-answers.js';
-import { ownUser } from './caller.js';
+import { authorOf, ownUser } from './caller.js';
 import { ApiError } from './errors.js';
 import { guardedRange } from './guarded-range.js';
-import { MarksAnswer, marksOf } from './marks.js';
+import { HiddenMarkAnswer, HiddenMarkBody, MarksAnswer, marksOf } from './marks.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
 import { FOR_AUDITORS } from './protection.js';
 import { type About, aboutEveryone, aboutUsers } from './read-audit.js';
@@ -291,10 +292,39 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       return {
         data: await marksOf(store, {
           ...{ orgId, day, ownId, floor: protection?.floor },
-          historyStart: config.historyStart,
+          ...{ historyStart: config.historyStart, nameOf: protection?.nameOf },
         }),
         meta: { org_id: orgId, end_date: day },
       };
+    },
+  );
+
+  app.post(
+    '/marks/hidden',
+    {
+      config: {
+        action: 'hide marks',
+        about: ({ body }) => aboutUsers([Object(body).user_id], 'totals'),
+      },
+      schema: {
+        tags: ['analytics'],
+        operationId: 'hideMark',
+        summary: 'Say that a person who is marked as stuck needs no look',
+        description: 'It counts until the run of days ends on which the mark is based.',
+        body: HiddenMarkBody,
+        response: { 200: HiddenMarkAnswer },
+      },
+    },
+    async ({ caller, body }) => {
+      const { orgId } = caller;
+      const now = clock();
+      const day = lastClosedDay(now);
+      const userId = await userOf(store, orgId, body.user_id);
+      const asked = { orgId, day, historyStart: config.historyStart, ownId: userId };
+      const [mark] = await marksOf(store, asked);
+      if (mark === undefined || mark.since === null) return { data: { is_hidden: false } };
+      await hideMark(store, { orgId, userId, since: mark.since, day, author: authorOf(caller) }, now);
+      return { data: { is_hidden: true } };
     },
   );
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addDays, type Day, DaySchema, laterDay } from '../day.js';
+import { nameText } from '../input/name-text.js';
 import { readSql, withSources } from '../store/sql-text.js';
 import { closedNamesOf } from '../store/state/closed-names.js';
 import type { Row, Store } from '../store/store.js';
@@ -47,6 +48,17 @@ export const Mark = z.strictObject({
   ratio_of_all: share('the median of all people in their last 10 weekdays', 0.04),
   users_before: whole('users of the 28 days before', 41),
   new_users: whole('users who never used it before', 61),
+  hidden_by: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'who said that it needs no look, or a pseudonym; null if nobody did',
+      examples: ['grace'],
+    }),
+  hidden_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'when they said so', examples: ['2026-11-20T10:00:00.000Z'] }),
   reasons: z
     .array(z.string())
     .meta({ description: 'why, in sentences', examples: [['41% of 998 calls failed.']] }),
@@ -62,6 +74,20 @@ export const MarksAnswer = z.object({
   }),
 });
 
+/** The mark that needs no look. */
+export const HiddenMarkBody = z.strictObject({
+  user_id: nameText(128).meta({ description: 'id of the user who is marked', examples: ['ada'] }),
+});
+
+/** Whether there was a mark to hide. */
+export const HiddenMarkAnswer = z.object({
+  data: z.object({
+    is_hidden: z
+      .boolean()
+      .meta({ description: 'false if the user isn’t stuck, so that nothing was noted', examples: [true] }),
+  }),
+});
+
 /** A request for the marks of one day. */
 export interface MarksRequest {
   readonly orgId: string;
@@ -72,11 +98,14 @@ export interface MarksRequest {
   readonly ownId?: string | undefined;
   /** How many people a mark has at least, if its reader may not see people by name. */
   readonly floor?: number | undefined;
+  /** What the answer says of a user. */
+  readonly nameOf?: ((userId: string) => string) | undefined;
 }
 
 const NOTHING = {
   ...{ team: null, since: null, days: null, users: null, failed_calls: null, calls_with_outcome: null },
   ...{ failed_call_ratio: null, ratio_before: null, ratio_of_all: null, users_before: null, new_users: null },
+  ...{ hidden_by: null, hidden_at: null },
 } satisfies Partial<Mark>;
 
 function percent(value: unknown): string {
@@ -88,7 +117,7 @@ function numbersOf(row: Row, ...names: readonly (keyof Mark)[]): Partial<Mark> {
   return Object.fromEntries(names.map((name) => [name, row[name] === null ? null : Number(row[name])]));
 }
 
-function stuckPerson(row: Row): Mark {
+function stuckPerson(row: Row, nameOf: (userId: string) => string): Mark {
   const { commits_stopped, toolless_ratio, toolless_ratio_before } = row;
   const isDry = Number(commits_stopped) === 1;
   return {
@@ -108,6 +137,8 @@ function stuckPerson(row: Row): Mark {
       'ratio_before',
       'ratio_of_all',
     ),
+    hidden_by: row.hidden_by === null ? null : nameOf(String(row.hidden_by)),
+    hidden_at: row.hidden_at === null ? null : new Date(Number(row.hidden_at)).toISOString(),
     reasons: [
       `${percent(row.failed_call_ratio)} of ${row.calls_with_outcome} calls failed on ${row.run_days} weekdays, after ${percent(row.ratio_before)} on the 20 weekdays before.`,
       ...(row.ratio_of_all === null
@@ -157,13 +188,14 @@ function spreading(row: Row): Mark {
 /** The marks of a day: who is stuck, what fails and what spreads, in this order. */
 export async function marksOf(
   store: Store,
-  { orgId, day, historyStart, ownId, floor }: MarksRequest,
+  { orgId, day, historyStart, ownId, floor, nameOf = String }: MarksRequest,
 ): Promise<Mark[]> {
   const teams = teamsOf(await closedNamesOf(store, orgId));
   const failingNames = { failing_names: readSql('report/failing_names.sql') };
   const stuckPeople = {
     ...failingNames,
     stuck_people: readSql('report/stuck_people.sql'),
+    mark_hiding: readSql('report/mark_hiding.sql'),
     ...teams.sources,
   };
   const parameters = {
@@ -181,7 +213,8 @@ export async function marksOf(
       const rows = await select(withSources(readSql(`report/${file}.sql`), sources), parameters);
       marks.push(...rows.map(markOf));
     };
-    if (ownId !== undefined || floor === undefined) await add('marks_of_people', stuckPeople, stuckPerson);
+    if (ownId !== undefined || floor === undefined)
+      await add('marks_of_people', stuckPeople, (row) => stuckPerson(row, nameOf));
     if (ownId !== undefined) return marks;
     await add('marks_of_teams', stuckPeople, stuckTeam);
     await add('marks_of_names', failingNames, failing);

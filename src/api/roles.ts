@@ -10,6 +10,7 @@ export const ACTIONS = {
   'read analytics': ['owner', 'manager'],
   'see people by name': ['owner', 'manager'],
   'acknowledge silence': ['owner', 'manager'],
+  'hide marks': ['owner', 'manager'],
   'read its own analytics': ['owner', 'manager', 'member'],
   'run SQL': ['owner', 'manager'],
   'read enterprise controls': ['owner', 'manager'],
@@ -41,7 +42,12 @@ export const ACTIONS = {
 export type Action = keyof typeof ACTIONS;
 
 /** What only auditors may do where an organization protects people. */
-export const BY_NAME: readonly Action[] = ['see people by name', 'acknowledge silence', 'run SQL'];
+export const BY_NAME: readonly Action[] = [
+  'see people by name',
+  'acknowledge silence',
+  'hide marks',
+  'run SQL',
+];
 
 export function may(role: Role, action: Action): boolean {
   return (ACTIONS[action] as readonly Role[]).includes(role);

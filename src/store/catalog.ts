@@ -1514,6 +1514,18 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "fingerprint", type: "VARCHAR", isNullable: false, comment: "of the key or other credential that it sends with" },
     ],
   },
+  hidden_marks: {
+    about: "One row says that somebody looked at a person who is marked as stuck, and that it needs no look. It holds for this run of days: a run that begins after the day is another one. Of several the newest one counts.",
+    grain: ["org_id", "user_id", "hidden_at"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "since", type: "DATE", isNullable: false, comment: "on which the run began" },
+      { name: "day", type: "DATE", isNullable: false, comment: "as of which it was seen" },
+      { name: "hidden_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "author", type: "VARCHAR", isNullable: false, comment: "the user, or the credential if it has none" },
+    ],
+  },
   ingested_files: {
     about: "One row is one file as it was when it was last read. As long as it stays so, it isn't read again.",
     grain: ["org_id", "source", "user_id", "path"],

@@ -67,9 +67,11 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
       `The organization ${orgId} still has valid keys: revoke them first, as "daybook keys list --org ${orgId}" names them.`,
     );
   await store.run(
-    ['keys', 'access_log', 'heartbeats', 'silence_acknowledgements', 'organizations'].map((table) => ({
-      sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
-      parameters: { org_id: orgId },
-    })),
+    ['keys', 'access_log', 'heartbeats', 'silence_acknowledgements', 'hidden_marks', 'organizations'].map(
+      (table) => ({
+        sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
+        parameters: { org_id: orgId },
+      }),
+    ),
   );
 }

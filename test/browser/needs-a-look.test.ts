@@ -121,6 +121,21 @@ describe.runIf(hasBrowser)('what needs a look', () => {
   });
 });
 
+test.runIf(hasBrowser)('a mark is hidden until it ends, with who and when', async () => {
+  const site = await siteOfStories(onTestFinished);
+  const page = await site.signedIn((await site.key('owner', 'root')).key, `people?name=${STUCK.user}`);
+  await page.getByRole('button', { name: 'Not stuck: hide until it ends' }).click();
+  await page.getByText('Hidden by root on Jul 10, 2026, 12:00 UTC, until it ends.').waitFor();
+  await expectSound(page);
+  await page.goto(site.url);
+  await loaded(page);
+  expect(Object.keys(await rowsOf(page, 'needs-a-look'))).not.toContain(STUCK.user);
+  await page.goto(`${site.url}/teams?name=web`);
+  await loaded(page);
+  expect(await page.locator('.mark').count()).toBe(0);
+  expect(site.complaints).toEqual([]);
+});
+
 test.runIf(hasBrowser)('says that nothing needs a look, and up to which day', async () => {
   const site = await Site.start(onTestFinished, { events: [event('1', { timestamp: `${LAST}T10:00:00Z` })] });
   const page = await site.signedIn((await site.key('owner')).key);

@@ -544,6 +544,14 @@ export interface Answers {
        */
       new_users: number | null;
       /**
+       * who said that it needs no look, or a pseudonym; null if nobody did
+       */
+      hidden_by: string | null;
+      /**
+       * when they said so
+       */
+      hidden_at: string | null;
+      /**
        * why, in sentences
        */
       reasons: string[];
@@ -557,6 +565,14 @@ export interface Answers {
        * a day in UTC
        */
       end_date: string;
+    };
+  };
+  hideMark: {
+    data: {
+      /**
+       * false if the user isn’t stuck, so that nothing was noted
+       */
+      is_hidden: boolean;
     };
   };
   getAnalyticsToday: {
@@ -3013,6 +3029,7 @@ export interface Caller {
     | 'read analytics'
     | 'see people by name'
     | 'acknowledge silence'
+    | 'hide marks'
     | 'read its own analytics'
     | 'run SQL'
     | 'read enterprise controls'

@@ -245,7 +245,9 @@ function draw({ days, sums, before, budget }: Course, width: number, height: num
     1,
   );
   const ticks = [0, 7, 14, 21, end];
-  const middle = last[Math.round(last.length * 0.7)];
+  const lastEnd = last.at(-1);
+  // Its name stands on the side on which the forecast isn't.
+  const isAbove = lastEnd !== undefined && isOpen && lastEnd.usd > forecast_usd;
   return Plot.plot({
     className: 'plot',
     width,
@@ -279,12 +281,12 @@ function draw({ days, sums, before, budget }: Course, width: number, height: num
         textAnchor: 'middle',
       }),
       Plot.lineY(last, { x: 'place', y: 'usd', stroke: 'var(--before)', strokeWidth: 1.5 }),
-      ...(middle === undefined
+      ...(lastEnd === undefined
         ? []
         : [
-            Plot.text([middle], {
-              ...{ x: 'place', y: 'usd', text: () => 'last month', textAnchor: 'start' as const },
-              ...{ dx: 4, dy: 12, fill: 'var(--ink-3)' },
+            Plot.text([lastEnd], {
+              ...{ x: 'place', y: 'usd', text: () => 'last month', textAnchor: 'end' as const },
+              ...{ dy: isAbove ? -10 : 12, fill: 'var(--ink-3)' },
             }),
           ]),
       ...(isOpen

@@ -30,7 +30,7 @@ export function pageOfBudget(address: Address, { scope, name }: Budget): Address
 }
 
 /** Whether more is spent than a budget, or will be by its forecast. */
-function isOver({ state, forecast_usd, budget_usd }: Budget): boolean {
+export function isOver({ state, forecast_usd, budget_usd }: Budget): boolean {
   return state === 'above' || (state === 'may_not_hold' && (forecast_usd ?? 0) > budget_usd);
 }
 

@@ -99,7 +99,9 @@ export function GroupPage({ address, session }: PageProps) {
           </>
         }
       />
-      {filter === 'user_id' && !isFiltered(of) && <PersonMark address={of} last={last} userId={name} />}
+      {filter === 'user_id' && !isFiltered(of) && (
+        <PersonMark address={of} last={last} session={session} userId={name} />
+      )}
       {filter === 'team' && !isFiltered(of) && <TeamMark address={of} last={last} team={name} />}
       <div class="panels">
         <Numbers address={of} last={last} />

@@ -72,24 +72,44 @@ export function LabelledChart({
   ...chart
 }: DayChartProps & { readonly entries: readonly Entry[]; readonly height: number }) {
   const [ends, setEnds] = useState<Ends>(new Map());
-  const endOf = ({ name }: Entry) => ends.get(name) ?? 0;
-  const sorted = [...entries].sort((one, other) => endOf(one) - endOf(other));
-
-  const tops = topsOf(sorted.map(endOf), chart.height);
   return (
     <div class="beside">
       <DayChart {...chart} onDrawn={setEnds} />
-      <ul class="legend ends">
-        {sorted.map(({ name, color, text }, index) => (
-          <li
-            key={name}
-            style={{ '--top': px((tops[index] ?? 0) - (index === 0 ? 0 : (tops[index - 1] ?? 0) + LINE)) }}
-          >
-            <i class="swatch" style={{ background: `var(${color})` }} />
-            {name} <span class="note">{text}</span>
-          </li>
-        ))}
-      </ul>
+      <EndNames entries={entries} ends={ends} height={chart.height} />
     </div>
+  );
+}
+
+interface EndNamesProps {
+  readonly entries: readonly (Entry & { readonly href?: string | undefined })[];
+  readonly ends: Ends;
+  /** The height of the chart in pixels. */
+  readonly height: number;
+}
+
+/** The names of series beside a chart, each as near to its end as possible. */
+export function EndNames({ entries, ends, height }: EndNamesProps) {
+  const endOf = ({ name }: Entry) => ends.get(name) ?? 0;
+  const sorted = [...entries].sort((one, other) => endOf(one) - endOf(other));
+  const tops = topsOf(sorted.map(endOf), height);
+  return (
+    <ul class="legend ends">
+      {sorted.map(({ name, color, text, href }, index) => (
+        <li
+          key={name}
+          style={{ '--top': px((tops[index] ?? 0) - (index === 0 ? 0 : (tops[index - 1] ?? 0) + LINE)) }}
+        >
+          <i class="swatch" style={{ background: `var(${color})` }} />
+          {href === undefined ? (
+            name
+          ) : (
+            <a class="end" href={href}>
+              {name}
+            </a>
+          )}{' '}
+          <span class="note">{text}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

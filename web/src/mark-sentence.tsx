@@ -1,24 +1,34 @@
+import { useState } from 'preact/hooks';
 import { hrefOf } from './address.js';
-import { dayText, figure } from './format.js';
+import { sendJson } from './client.js';
+import { dayText, figure, instantText } from './format.js';
 import { type Mark, peopleText, readable, useMarks, Word } from './marks.js';
 import type { RangeProps } from './page-props.js';
+import { may, type Session } from './session.js';
 
 interface PersonMarkProps extends RangeProps {
   /** Undefined for the reader, who gets no other marks. */
   readonly userId: string | undefined;
+  readonly session: Session;
 }
 
 /** Says that a person is stuck: since when, how much, against whom, and why. */
-export function PersonMark({ address, last, userId }: PersonMarkProps) {
+export function PersonMark({ address, last, userId, session }: PersonMarkProps) {
   const asked = useMarks(last);
+  const [fault, setFault] = useState('');
   const mark = asked.answer?.data.find(
     ({ kind, name }) => kind === 'person' && (userId === undefined || name === userId),
   );
   if (mark === undefined) return null;
+  const { name, hidden_by, hidden_at } = mark;
+  const hide = () =>
+    sendJson('POST', 'api/v1/analytics/marks/hidden', { user_id: name }).then(asked.again, (error: Error) =>
+      setFault(error.message),
+    );
   return (
-    <section class="mark" aria-labelledby="mark-title">
+    <section class={hidden_at === null ? 'mark' : 'mark over'} aria-labelledby="mark-title">
       <h2 id="mark-title">
-        <Word word="stuck" tone="bad" /> {sentenceOf(mark)}
+        <Word word="stuck" tone={hidden_at === null ? 'bad' : 'calm'} /> {sentenceOf(mark)}
       </h2>
       <ul>
         {mark.reasons.map((reason) => (
@@ -29,6 +39,21 @@ export function PersonMark({ address, last, userId }: PersonMarkProps) {
         It says how the agent fares, not how a person works.{' '}
         <a href={hrefOf({ ...address, path: ['numbers'], choices: {} })}>When a person is marked</a>
       </p>
+      {hidden_at !== null && (
+        <p class="note" role="status">
+          Hidden by <bdi>{hidden_by}</bdi> on {instantText(hidden_at)}, until it ends.
+        </p>
+      )}
+      {hidden_at === null && may(session, 'hide marks') && (
+        <button type="button" onClick={hide}>
+          Not stuck: hide until it ends
+        </button>
+      )}
+      {fault !== '' && (
+        <p role="alert" class="bad">
+          {fault}
+        </p>
+      )}
     </section>
   );
 }
@@ -43,7 +68,7 @@ export function TeamMark({ address, last, team }: RangeProps & { readonly team: 
   const all = answer?.data ?? [];
   const mark = all.find(({ kind, name }) => kind === 'team' && name === team);
   if (mark === undefined) return null;
-  const people = all.filter((one) => one.kind === 'person' && one.team === team);
+  const people = all.filter((one) => one.kind === 'person' && one.team === team && one.hidden_at === null);
   return (
     <section class="mark" aria-labelledby="mark-title">
       <h2 id="mark-title">

@@ -59,6 +59,7 @@ const FILTERS = { mcp_server: 'mcp_server', tool: 'tool' } as const;
 function pageOf(address: Address, { kind, name }: Mark): Address | undefined {
   const page = PAGES[kind];
   if (page !== undefined) return { ...address, path: [page], choices: { name } };
+  if (kind === 'skill') return { ...address, path: ['tools'], choices: {} };
   if (kind !== 'mcp_server' && kind !== 'tool') return undefined;
   return { ...address, path: [], filters: { [FILTERS[kind]]: [name] }, choices: {} };
 }

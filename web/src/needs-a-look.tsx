@@ -25,7 +25,7 @@ export function NeedsALook({ address, last, session }: RangeProps & { session: S
   const costs = useModelCosts(address, last);
   const asked = together(marks, budgets, silence, costs.asked);
   const isKnown = [marks, budgets, silence, costs.asked].every(({ answer }) => answer !== undefined);
-  const found = marks.answer?.data ?? [];
+  const found = (marks.answer?.data ?? []).filter(({ hidden_at }) => hidden_at === null);
   const stuckPeople = found.some(({ kind }) => kind === 'person');
   const ofKind = (wanted: Mark['mark']) =>
     found

@@ -44,7 +44,7 @@ export function Overview({ address, session }: PageProps) {
         hasToday={seesNames && isWhole}
       />
       {!isManager && isWhole && session.user_id !== null && (
-        <PersonMark address={address} last={last} userId={undefined} />
+        <PersonMark address={address} last={last} session={session} userId={undefined} />
       )}
       <div class="panels">
         {hasToday && <TodaySoFar asked={today} />}

@@ -201,6 +201,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     ['control_revisions', 'user_id'],
     ['privacy_revisions', 'author'],
     ['silence_acknowledgements', 'author'],
+    ['hidden_marks', 'author'],
     ['budget_revisions', 'author'],
   ] as const)
     rename(table, column);
@@ -242,6 +243,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   // Nobody waits for the person's machines any more.
   remove('heartbeats', isOwn);
   remove('silence_acknowledgements', isOwn);
+  remove('hidden_marks', isOwn);
   const holders = namesOfErased(person).map((name) => quote(`user ${orgId} ${name}`));
   changes.push({ table: 'ended_tickets', where: `ticket_id IN (${holders.join(', ')})` });
   update('rejects', { line: 'NULL' }, hasName('line'));

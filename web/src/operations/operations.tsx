@@ -4,6 +4,7 @@ import type { PageProps } from '../page-props.js';
 import { may, type Session } from '../session.js';
 import { useTitle } from '../title.js';
 import { Audit } from './audit.js';
+import { Budgets } from './budgets.js';
 import { Computers } from './computers.js';
 import { Controls } from './controls.js';
 import { Keys } from './keys.js';
@@ -39,6 +40,13 @@ const PLACES: readonly {
     lead: 'Who is who, in which team and cost centre, and since when',
     action: 'read people',
     Place: People,
+  },
+  {
+    path: 'budgets',
+    name: 'Budgets',
+    lead: 'What may be spent in a month, and whether it is enough',
+    action: 'read analytics',
+    Place: Budgets,
   },
   {
     path: 'controls',
