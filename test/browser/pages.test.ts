@@ -12,7 +12,6 @@ const PAGES = [
   ['people', 'all-people'],
   ['repositories', 'all-repositories'],
   ['models', 'all-models'],
-  ['tools', 'failures-of-tools'],
   ['trust', 'who-reports'],
 ] as const;
 
