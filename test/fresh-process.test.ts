@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ANSWERS, GROUPS, isPaged, isTotals } from '../src/api/answer-names.js';
+import { ANSWERS, GROUPS, hasRowPages, isPaged } from '../src/api/answer-names.js';
 import { addDays } from '../src/day.js';
 import { daybook, keyOf, served, TODAY } from './program.js';
 import { lines, temporaryFolder } from './world.js';
@@ -12,7 +12,7 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 
 /** Every analytics answer, in every grouping. */
 const PATHS = ANSWERS.flatMap((answer) => {
-  const path = `/api/v1/analytics/${answer}?${RANGE}${isPaged(answer) || isTotals(answer) ? '&limit=100' : ''}`;
+  const path = `/api/v1/analytics/${answer}?${RANGE}${isPaged(answer) || hasRowPages(answer) ? '&limit=100' : ''}`;
   return [path, ...GROUPS[answer].map((group) => `${path}&group_by=${group}`)];
 });
 

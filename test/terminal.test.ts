@@ -22,12 +22,14 @@ import { temporaryFolder } from './world.js';
 
 const HISTORY = { DAYBOOK_HISTORY_START: '2024-01-01' };
 
-/** Every report, with every --group-by. */
-const REPORTS = ANSWERS.flatMap((answer) =>
-  [undefined, ...GROUPS[answer]].map((group) => [
-    answer,
-    ...(group === undefined ? [] : ['--group-by', group]),
-  ]),
+/** Every report, with every --group-by; first the one that is a table only if it is asked for. */
+const REPORTS = ANSWERS.toSorted((one, other) => Number(other === 'focus') - Number(one === 'focus')).flatMap(
+  (answer) =>
+    [undefined, ...GROUPS[answer]].map((group) => [
+      answer,
+      ...(group === undefined ? [] : ['--group-by', group]),
+      ...(answer === 'focus' ? ['--format', 'table'] : []),
+    ]),
 );
 
 const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
