@@ -54,6 +54,7 @@ const ON_EVERY_STORE = [
   'test/api-keys.test.ts',
   'test/audit.test.ts',
   'test/changes.test.ts',
+  'test/alerts.test.ts',
   'test/budgets.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',

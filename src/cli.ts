@@ -67,6 +67,7 @@ const COMMANDS: Readonly<
   people: () => import('./command/people.js'),
   privacy: () => import('./command/privacy.js'),
   budgets: () => import('./command/budgets.js'),
+  alerts: () => import('./command/alerts.js'),
   organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),

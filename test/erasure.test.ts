@@ -192,6 +192,9 @@ async function populated() {
     `silence_acknowledgements SELECT 'acme', 'grace', 'agent', 'codex', DATE '2026-06-02', ${at}, '${NAMES.user}', 'has the laptop of ${NAMES.user}'`,
     `hidden_marks SELECT 'acme', '${NAMES.user}', DATE '2026-06-02', DATE '2026-06-09', ${at}, 'grace'`,
     `hidden_marks SELECT 'acme', 'grace', DATE '2026-06-02', DATE '2026-06-09', ${at}, '${NAMES.user}'`,
+    `alert_revisions SELECT 'acme', 1, '{"ways":[{"name":"mail","to":["${NAMES.email}"]}],"mutes":[{"reason":"laptop of ${NAMES.user}"}]}', '${NAMES.user}', ${at}`,
+    `alerts SELECT 'acme', 'silent', 'collector ${NAMES.user} c1', '${NAMES.user}', '{"user_id":"${NAMES.user}"}', ${at}, NULL`,
+    `deliveries SELECT 'acme', 'msg_1', 'alerts', 'mail', ${at}, NULL, '', ${at}, 'undelivered', 7, ${at}, '550 no box of ${NAMES.email}'`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];

@@ -164,6 +164,26 @@ export class Service {
         },
       ]);
     }
+    if (path.endsWith('/alerts/test')) {
+      const way = { name: 'on-call', kind: 'webhook', url: 'x', secret: 'x', to: [], takes: ['alerts'] };
+      await store.run([
+        { sql: 'DELETE FROM alert_revisions' },
+        {
+          sql: `INSERT INTO alert_revisions SELECT 'acme', CAST(1 AS BIGINT), $settings, 'ada', instant($now)`,
+          parameters: { settings: JSON.stringify({ ways: [way], mutes: [], leads: false }), now },
+        },
+      ]);
+    }
+    if (path.includes('/alerts/deliveries/')) {
+      await store.run([
+        { sql: 'DELETE FROM deliveries' },
+        {
+          sql: `INSERT INTO deliveries
+            SELECT 'acme', $id, 'alerts', 'on-call', instant($now), NULL, '', instant($now), 'undelivered', CAST(7 AS BIGINT), instant($now), ''`,
+          parameters: { id: of('id'), now },
+        },
+      ]);
+    }
     if (path.endsWith('/enterprise-controls/differences')) {
       await store.run([
         {

@@ -29,6 +29,8 @@ export class Schedule {
     /** Called before each build, to settle waiting events and the like. */
     private readonly prepare: (cause: Cause) => Promise<void>,
     private readonly options: RunOptions,
+    /** Called after each build, also one that failed. */
+    private readonly after: () => void = () => {},
   ) {}
 
   /** Builds what was missed, and then at the times of a cron expression, in UTC. */
@@ -83,6 +85,7 @@ export class Schedule {
     } catch (error) {
       this.log.error({ err: error, cause }, 'the build failed');
     }
+    if (!this.isStopped) this.after();
     if (isWell) {
       this.retryAfterMs = FIRST_RETRY_MS;
     } else if (!this.isStopped) {

@@ -2,6 +2,7 @@ import { retentionDaysOf } from '../controls/control-revisions.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../day.js';
 import { staleDays } from '../store/stale-days.js';
 import { removeOldEntries } from '../store/state/access-log.js';
+import { removeOldAlerts } from '../store/state/alert-log.js';
 import { removeOldHeartbeats } from '../store/state/heartbeat.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
@@ -52,9 +53,10 @@ export async function removeOldEvents(
   );
 }
 
-/** Removes entries of the access log and heartbeats that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
+/** Removes entries of the access log, heartbeats, alerts and their messages that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
 export async function removeOldState(store: Store, now: number): Promise<void> {
   if (!(await isPlausible(store, now))) return;
   await removeOldEntries(store, now);
   await removeOldHeartbeats(store, now);
+  await removeOldAlerts(store, now);
 }

@@ -9,7 +9,7 @@ import {
 } from '../store/state/budget-revisions.js';
 import { closedNamesOf } from '../store/state/closed-names.js';
 import { usersOf } from '../store/state/person.js';
-import type { Parameters, ReadColumns, Store } from '../store/store.js';
+import type { Parameters, ReadColumns, Row, Store } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import { type Form, type Reading, type ReportRequest, sqlOfAnswer, totalsSql } from './answer-rows.js';
 import { guardedRange } from './guarded-range.js';
@@ -170,25 +170,54 @@ function ownOf(budgets: readonly Budget[], userId: string): Budget[] {
   return own === undefined ? [] : [{ ...own, name: userId }];
 }
 
+/** The statement of each scope that has budgets, and its parameters. */
+async function statements(
+  select: Store['select'],
+  { days, request, asked, userId }: Awaited<ReturnType<typeof preparedBudgets>>,
+) {
+  const scopes = BUDGET_SCOPES.filter((scope) => asked.some((budget) => budget.scope === scope));
+  const organizationDay = request.guard === undefined ? undefined : await organizationDays(select, request);
+  const known: Known = { request, days, organizationDay };
+  const of = (scope: BudgetScope) =>
+    scopeSql(
+      known,
+      scope,
+      asked.filter((budget) => budget.scope === scope),
+      userId,
+    );
+  return { scopes, of };
+}
+
 /** Reads the budgets of a month as rows of sql/answer/budgets.sql: one result for each scope. All SELECTs must see one state of the store. */
 export async function readBudgets(
   select: Store['select'],
   readColumns: ReadColumns,
-  { days, request, asked, userId }: Awaited<ReturnType<typeof preparedBudgets>>,
+  prepared: Awaited<ReturnType<typeof preparedBudgets>>,
   form: Form,
 ): Promise<Reading> {
-  const scopes = BUDGET_SCOPES.filter((scope) => asked.some((budget) => budget.scope === scope));
-  const organizationDay = request.guard === undefined ? undefined : await organizationDays(select, request);
-  const known: Known = { request, days, organizationDay };
+  const { scopes, of } = await statements(select, prepared);
   async function* results() {
     // An answer without rows has columns, too.
     for (const scope of scopes.length === 0 ? (['organization'] as const) : scopes) {
-      const budgets = asked.filter((budget) => budget.scope === scope);
-      const { text, parameters } = scopeSql(known, scope, budgets, userId);
+      const { text, parameters } = of(scope);
       yield await readColumns(sqlOfAnswer('budgets', form), { report_budgets: text }, parameters);
     }
   }
   return { columns: memberNames('budgets'), results: results() };
+}
+
+/** The budgets of a month as rows of sql/report/budgets.sql. */
+export async function budgetRows(
+  select: Store['select'],
+  prepared: Awaited<ReturnType<typeof preparedBudgets>>,
+): Promise<Row[]> {
+  const { scopes, of } = await statements(select, prepared);
+  const rows: Row[] = [];
+  for (const scope of scopes) {
+    const { text, parameters } = of(scope);
+    rows.push(...(await select(text, parameters)));
+  }
+  return rows;
 }
 
 /** The cost of the organization on each day, as a guarded request may tell it: rows of `day` and `cost_usd`. */

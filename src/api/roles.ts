@@ -20,6 +20,7 @@ export const ACTIONS = {
   'read the audit': ['owner'],
   'change privacy': ['owner'],
   'manage budgets': ['owner'],
+  'manage alerts': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],

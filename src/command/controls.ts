@@ -1,11 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { userInfo } from 'node:os';
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { UsageError } from '../exit.js';
-import { isIntricate, LEVELS_AT_MOST } from '../input/json-depth.js';
 import { call } from '../socket/call.js';
 import { count, table } from '../terminal/terminal.js';
+import { jsonFile } from './json-file.js';
 import { type Invocation, print } from './program.js';
 
 interface SetOptions {
@@ -74,7 +72,7 @@ async function get({ org }: { org: string }, { settings, clock }: Invocation): P
 async function set(file: string, options: SetOptions, { settings, clock }: Invocation): Promise<void> {
   const change = await call(settings(), clock, 'setControls', {
     orgId: options.org,
-    settings: await jsonOf(file),
+    settings: await jsonFile(file),
     user: userInfo().username,
     revision: numberOf(options.revision, '--revision'),
   });
@@ -122,23 +120,4 @@ function numberOf(text: string | undefined, name: string): number | undefined {
   if (text !== undefined && !/^\d{1,9}$/.test(text))
     throw new UsageError(`${name} must be a number, not "${text}".`);
   return text === undefined ? undefined : Number(text);
-}
-
-/** Reads the JSON document in a file or on standard input. */
-async function jsonOf(file: string): Promise<unknown> {
-  let content: string;
-  try {
-    content = await text(file === '-' ? process.stdin : createReadStream(file));
-  } catch {
-    throw new UsageError(`The file ${file} can't be read.`);
-  }
-  const name = file === '-' ? 'Standard input' : file;
-  if (isIntricate(content, LEVELS_AT_MOST))
-    throw new UsageError(`${name} must be nested at most ${LEVELS_AT_MOST} levels deep.`);
-  try {
-    return JSON.parse(content);
-  } catch {
-    // The parser's message could quote a secret.
-    throw new UsageError(`${name} is not JSON.`);
-  }
 }

@@ -7,6 +7,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import helmet from 'helmet';
 import { z } from 'zod';
 import '../input/sentence.js';
+import { alertRoutes } from '../alerts/alert-routes.js';
 import { analyticsRoutes } from '../api/analytics-routes.js';
 import { apiKeyRoutes } from '../api/api-key-routes.js';
 import { saveKeyUses } from '../api/api-keys.js';
@@ -184,6 +185,7 @@ export function buildApp(
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
   app.register(family('v0', budgetRoutes), { ...all, prefix: '/api/v0/organization/budgets' });
+  app.register(family('v0', alertRoutes), { ...all, secretKey, prefix: '/api/v0/organization/alerts' });
   app.register(family('v0', privacyRoutes), { ...all, prefix: '/api/v0/organization/privacy' });
   app.register(family('v0', auditRoutes), { ...all, prefix: '/api/v0/organization/audit' });
   addComputers(app, all);

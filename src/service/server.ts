@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Cause } from '../aggregate/build-run.js';
 import { Schedule } from '../aggregate/build-schedule.js';
+import { Alarm } from '../alerts/alarm.js';
 import { trustedForAddresses } from '../api/public-url.js';
+import { SecretKey } from '../controls/secret-key.js';
 import { DATABASE } from '../disk/data-files.js';
 import { isOpenToAll, makeFolder } from '../disk/folder.js';
 import { requireFitDisk } from '../disk/refusals.js';
@@ -135,10 +137,13 @@ export async function serve(
       if (config.pricesUpdate === 'daily' && cause === 'nightly')
         await updatePrices(config, clock(), serving.log, stopping.signal);
     };
-    const schedule = new Schedule(store, clock, serving.log, beforeBuild, {
-      retentionDays: config.retentionDays,
-      publish: (days) => lake.publish(store, days),
-    });
+    const alarm = new Alarm({ store, config, key: new SecretKey(config), app: serving, clock }, serving.log);
+    const schedule = new Schedule(
+      ...([store, clock, serving.log, beforeBuild] as const),
+      { retentionDays: config.retentionDays, publish: (days) => lake.publish(store, days) },
+      () => void alarm.check(),
+    );
+    alarm.start();
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
       stopping.abort(new UsageError('The service stops: run the command again to read the other files.'));
@@ -151,6 +156,7 @@ export async function serve(
       await closed;
       const published = lake.close();
       await schedule.stop();
+      await alarm.stop();
       await published;
       await inbox.close();
       await store.close();

@@ -195,10 +195,12 @@ export function readConfig(variables: Variables) {
     const isShown = wrong?.isSecret !== true && name !== 'DAYBOOK_STORE';
     throw new UsageError(`${name}${isShown ? ` can't be "${variables[name]}":` : ''} ${issue?.message}.`);
   }
-  const { tls, jwt, oidc, e2b, ...others } = parsed.data;
+  const { tls, jwt, oidc, e2b, smtp, ...others } = parsed.data;
   return {
     ...others,
     tls: tlsOf(tls),
+    /** Undefined if no e-mail can be sent. */
+    smtp: smtpOf(smtp),
     jwt: jwtOf(parsed.data),
     oidc: oidcOf(parsed.data),
     /** Undefined without an API key. */
@@ -215,6 +217,13 @@ function tlsOf({ cert, key }: Parsed['tls']): { cert: string; key: string } | un
   if (cert === undefined || key === undefined)
     throw new UsageError('DAYBOOK_TLS_CERT and DAYBOOK_TLS_KEY go together: set both or neither.');
   return { cert: resolve(cert), key: resolve(key) };
+}
+
+function smtpOf({ url, from }: Parsed['smtp']): { url: string; from: string } | undefined {
+  if (url === undefined && from === undefined) return undefined;
+  if (url === undefined || from === undefined)
+    throw new UsageError('DAYBOOK_SMTP and DAYBOOK_SMTP_FROM go together: set both or neither.');
+  return { url, from };
 }
 
 function oidcOf({ oidc: { issuer, clientId, clientSecret, scope }, claims, toleranceSeconds }: Parsed) {

@@ -3,7 +3,7 @@ import cron from 'node-cron';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
-import { OrgId } from '../input/name-text.js';
+import { EmailText, OrgId } from '../input/name-text.js';
 import { ROLES } from '../input/role-names.js';
 import { toBucket, toClickHouse } from './store-address.js';
 import '../input/sentence.js';
@@ -208,6 +208,30 @@ export const Settings = z.object({
       'DAYBOOK_SQL_QUERIES_PER_ORG',
       whole(1).default(2),
       'queries of one organization that may run at a time',
+    ),
+  }),
+  alertHosts: setting(
+    'DAYBOOK_ALERT_HOSTS',
+    list('hooks.slack.com,*.logic.azure.com,*.api.powerplatform.com,*.webhook.office.com'),
+    'hosts to which [alerts](alerts.md) may be posted, separated by commas: `alerts.acme.example`, `*.acme.example` or `10.0.0.4:8080`',
+  ),
+  /** The server through which e-mail is sent. */
+  smtp: z.object({
+    url: setting(
+      'DAYBOOK_SMTP',
+      z
+        .url({
+          protocol: /^smtps?$/,
+          error: 'must be an address such as smtp://daybook:password@mail.acme.example:587',
+        })
+        .optional(),
+      'server for [alerts](alerts.md) and digests by e-mail: `smtp://user:password@host:587` (STARTTLS), or `smtps://` (TLS from the start, port 465)',
+      { isSecret: true },
+    ),
+    from: setting(
+      'DAYBOOK_SMTP_FROM',
+      EmailText.optional(),
+      'address that this e-mail comes from, such as `daybook@acme.example`',
     ),
   }),
   rateLimit: setting(

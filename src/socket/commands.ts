@@ -153,6 +153,9 @@ export const Arguments = {
     orgId: z.string().optional(),
     month: Month.optional(),
   }),
+  getAlerts: z.strictObject({ orgId: z.string() }),
+  setAlerts: z.strictObject({ orgId: z.string(), settings: z.unknown(), user: nameText(128) }),
+  testAlerts: z.strictObject({ orgId: z.string(), way: z.string() }),
   erasePerson: z.strictObject({
     orgId: z.string(),
     erased: z.string().min(1).max(320),
@@ -459,6 +462,50 @@ export const commands = {
       objectsOf(await readBudgets(select, readColumns, prepared, 'json')),
     );
     return { orgId, month: prepared.days.month, rows };
+  },
+  /** The settings without secrets, the alerts that hold, and the messages that could not be delivered. */
+  getAlerts: async ({ store, clock }: Context, { orgId }: Of<'getAlerts'>) => {
+    await requireKnown(store, orgId);
+    const [{ alertSettings }, { alertsSince, newestDeliveries }, { sentenceOf }] = await Promise.all([
+      import('../alerts/alert-settings.js'),
+      import('../store/state/alert-log.js'),
+      import('../alerts/message.js'),
+    ]);
+    const alerts = (await alertsSince(store, orgId, clock())).filter(({ endedAt }) => endedAt === null);
+    const messages = await newestDeliveries(store, orgId, 100);
+    return {
+      settings: (await alertSettings(store, orgId)).settings,
+      alerts: alerts.map((alert) => ({ beganAt: alert.beganAt, text: sentenceOf(alert) })),
+      undelivered: messages
+        .filter(({ state }) => state === 'undelivered')
+        .map(({ deliveryId, way, madeAt, answer }) => ({ deliveryId, way, madeAt, answer })),
+    };
+  },
+  setAlerts: async ({ store, config, clock }: Context, { orgId, user, ...given }: Of<'setAlerts'>) => {
+    await requireKnown(store, orgId);
+    const { AlertSettings, changeAlertSettings } = await import('../alerts/alert-settings.js');
+    const { settings } = checked(z.object({ settings: AlertSettings }), given);
+    return changeAlertSettings(store, orgId, settings, new SecretKey(config), user, clock());
+  },
+  /** Sends a test one way out. Null if it arrived, else why it didn't. */
+  testAlerts: async ({ store, config, clock }: Context, { orgId, way: name }: Of<'testAlerts'>) => {
+    await requireKnown(store, orgId);
+    const [{ openAlertSettings }, { sendTest }, { Undelivered }] = await Promise.all([
+      import('../alerts/alert-settings.js'),
+      import('../alerts/alarm.js'),
+      import('../alerts/send.js'),
+    ]);
+    const { ways } = await openAlertSettings(store, orgId, new SecretKey(config));
+    const way = ways.find((one) => one.name === name);
+    if (way === undefined)
+      throw new UsageError(`There is no way ${name}: "daybook alerts list --org ${orgId}" lists them.`);
+    try {
+      await sendTest({ config, clock }, orgId, way);
+      return { answer: null };
+    } catch (error) {
+      if (!(error instanceof Undelivered)) throw error;
+      return { answer: error.message };
+    }
   },
   erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
     await requireKnown(context.store, orgId);

@@ -60,7 +60,7 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
     throw new UsageError(`There is no organization ${orgId}: "daybook organizations" lists them.`);
   if (!found.is_empty)
     throw new UsageError(
-      `The organization ${orgId} has events, computers, controls, budgets, readiness reports, people or groups: only an empty one can be removed.`,
+      `The organization ${orgId} has events, computers, controls, budgets, alerts, readiness reports, people or groups: only an empty one can be removed.`,
     );
   if (found.valid_keys > 0)
     throw new UsageError(

@@ -52,8 +52,11 @@ const focusOf = (page: Page) =>
 
 describe.runIf(hasBrowser)('operations', () => {
   test.each([
-    ['owner', ['Computers', 'Readiness', 'People', 'Controls', 'API keys', 'Audit', 'Privacy']],
-    ['manager', ['Computers', 'Readiness', 'People', 'Controls', 'Privacy']],
+    [
+      'owner',
+      ['Computers', 'Readiness', 'People', 'Budgets', 'Controls', 'Alerts', 'API keys', 'Audit', 'Privacy'],
+    ],
+    ['manager', ['Computers', 'Readiness', 'People', 'Budgets', 'Controls', 'Privacy']],
     ['member', ['Computers', 'Readiness', 'Privacy']],
     ['guest', ['Computers', 'Readiness', 'Privacy']],
   ] as const)('show %s what the role allows, also by address', async (role, places) => {
@@ -68,6 +71,7 @@ describe.runIf(hasBrowser)('operations', () => {
     for (const [path, name] of [
       ['people', 'People'],
       ['controls', 'Controls'],
+      ['alerts', 'Alerts'],
       ['keys', 'API keys'],
       ['audit', 'Audit'],
     ] as const) {

@@ -62,6 +62,77 @@ export interface Answers {
   getBudgetsHistory: {
     changes: Budgets[];
   };
+  getAlerts: Alerts;
+  putAlerts: Alerts;
+  getAlertsHistory: {
+    changes: Alerts[];
+  };
+  getAlertsLog: {
+    /**
+     * those that hold, and those that ended in the last 14 days, the newest first
+     */
+    alerts: {
+      condition: 'unbuilt_day' | 'budget' | 'dear_day' | 'unpriced' | 'rejected' | 'silent';
+      /**
+       * what it says
+       */
+      text: string;
+      /**
+       * the check that first saw it
+       */
+      beganAt: string;
+      /**
+       * the check that did not any more; null as long as it holds
+       */
+      endedAt: string | null;
+    }[];
+    /**
+     * the newest 100 messages: undelivered ones first, then those that wait
+     */
+    deliveries: {
+      /**
+       * id of the message
+       */
+      id: string;
+      kind: 'alerts' | 'digest';
+      /**
+       * name of the way; null for e-mail to the leads of the team
+       */
+      way: string | null;
+      /**
+       * the Monday of a digest; null for alerts
+       */
+      week: string | null;
+      /**
+       * the team of a digest for its leads, or null
+       */
+      team: string | null;
+      state: 'waiting' | 'delivered' | 'undelivered';
+      /**
+       * how often it was sent
+       */
+      attempts: number;
+      /**
+       * when it was put out
+       */
+      madeAt: string;
+      /**
+       * when it is sent next; of others, when it was sent last
+       */
+      nextAt: string;
+      /**
+       * why the last attempt failed, or null
+       */
+      answer: string | null;
+    }[];
+  };
+  testAlerts: {
+    isDelivered: boolean;
+    /**
+     * why it was not taken, or null
+     */
+    answer: string | null;
+  };
   getPrivacy: Privacy;
   putPrivacy: Privacy;
   getPrivacyHistory: {
@@ -1251,6 +1322,76 @@ export interface Budgets {
      */
     usd: number;
   }[];
+  /**
+   * who made it, or a pseudonym; null before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
+}
+/**
+ * where alerts and digests go, after a change of it
+ */
+export interface Alerts {
+  /**
+   * number of the change; 0 before the first
+   */
+  revision: number;
+  /**
+   * where messages go
+   *
+   * @maxItems 10
+   */
+  ways: {
+    /**
+     * names the way, once
+     */
+    name: string;
+    kind: 'webhook' | 'slack' | 'teams' | 'email';
+    /**
+     * address that messages are posted to, a secret: answers have ***, and *** keeps it; null for e-mail
+     */
+    url: ('***' | string) | null;
+    /**
+     * key with which webhooks are signed; *** keeps it; null for all other kinds
+     */
+    secret: ('***' | string) | null;
+    /**
+     * addresses, such as platform@acme.example; only of e-mail
+     *
+     * @maxItems 20
+     */
+    to: string[];
+    /**
+     * what is sent this way
+     *
+     * @minItems 1
+     * @maxItems 2
+     */
+    takes: ['alerts' | 'digest', ...('alerts' | 'digest')[]];
+  }[];
+  /**
+   * what nobody is told of
+   *
+   * @maxItems 6
+   */
+  mutes: {
+    condition: 'unbuilt_day' | 'budget' | 'dear_day' | 'unpriced' | 'rejected' | 'silent';
+    /**
+     * the last day of it, in UTC; null for one that lasts
+     */
+    until: string | null;
+    /**
+     * why
+     */
+    reason: string | null;
+  }[];
+  /**
+   * whether leads of teams get the digest of their team by e-mail
+   */
+  leads: boolean;
   /**
    * who made it, or a pseudonym; null before the first
    */
@@ -3039,6 +3180,7 @@ export interface Caller {
     | 'read the audit'
     | 'change privacy'
     | 'manage budgets'
+    | 'manage alerts'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'

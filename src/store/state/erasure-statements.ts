@@ -33,6 +33,8 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   keys: ['name'],
   heartbeats: ['host', 'collector_id'],
   silence_acknowledgements: ['name', 'reason'],
+  alert_revisions: ['settings'],
+  deliveries: ['answer'],
 };
 
 /** The tables that a build writes, with a column. */
@@ -203,6 +205,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     ['silence_acknowledgements', 'author'],
     ['hidden_marks', 'author'],
     ['budget_revisions', 'author'],
+    ['alert_revisions', 'author'],
   ] as const)
     rename(table, column);
   const isErased = `user_id IN (${pseudonyms})`;
@@ -244,6 +247,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   remove('heartbeats', isOwn);
   remove('silence_acknowledgements', isOwn);
   remove('hidden_marks', isOwn);
+  remove('alerts', isOwn);
   const holders = namesOfErased(person).map((name) => quote(`user ${orgId} ${name}`));
   changes.push({ table: 'ended_tickets', where: `ticket_id IN (${holders.join(', ')})` });
   update('rejects', { line: 'NULL' }, hasName('line'));

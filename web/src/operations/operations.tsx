@@ -3,6 +3,7 @@ import { hrefOf } from '../address.js';
 import type { PageProps } from '../page-props.js';
 import { may, type Session } from '../session.js';
 import { useTitle } from '../title.js';
+import { Alerts } from './alerts.js';
 import { Audit } from './audit.js';
 import { Budgets } from './budgets.js';
 import { Computers } from './computers.js';
@@ -54,6 +55,13 @@ const PLACES: readonly {
     lead: 'Settings of the whole organization, and who changed them',
     action: 'read enterprise controls',
     Place: Controls,
+  },
+  {
+    path: 'alerts',
+    name: 'Alerts',
+    lead: 'What people are told without asking, and where',
+    action: 'manage alerts',
+    Place: Alerts,
   },
   {
     path: 'keys',

@@ -1,0 +1,291 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { authorOf } from '../api/caller.js';
+import { ApiError } from '../api/errors.js';
+import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
+import type { Protection } from '../api/protection.js';
+import { aboutUsers } from '../api/read-audit.js';
+import { IfMatch, REVISION_ERRORS, REVISION_HEADERS, requireMatch, tagOf } from '../api/revision-tag.js';
+import type { ApiDeps } from '../api/route-family.js';
+import type { SecretKey } from '../controls/secret-key.js';
+import { UsageError } from '../exit.js';
+import { nameText } from '../input/name-text.js';
+import { alertsSince, DELIVERY_STATES, newestDeliveries, sendAgain } from '../store/state/alert-log.js';
+import { sendTest } from './alarm.js';
+import {
+  type AlertChange,
+  AlertSettings,
+  alertHistory,
+  alertSettings,
+  CONDITIONS,
+  changeAlertSettings,
+  openAlertSettings,
+} from './alert-settings.js';
+import { sentenceOf } from './message.js';
+import { Undelivered } from './send.js';
+
+/** How long alerts are listed after their end: milliseconds. */
+const SHOWN_MS = 14 * 24 * 60 * 60 * 1000;
+const DELIVERIES_SHOWN = 100;
+
+const Answer = z
+  .object({
+    revision: z
+      .int()
+      .min(0)
+      .meta({ description: 'number of the change; 0 before the first', examples: [3] }),
+    ...AlertSettings.shape,
+    changedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'who made it, or a pseudonym; null before the first', examples: ['ada'] }),
+    changedAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'null before the first change', examples: ['2026-06-01T09:30:00.250Z'] }),
+  })
+  .meta({ id: 'Alerts', description: 'where alerts and digests go, after a change of it' });
+
+const instant = (description: string, example: string) =>
+  z.iso.datetime().meta({ description, examples: [example] });
+
+const Log = z.object({
+  alerts: z
+    .array(
+      z.object({
+        condition: z.enum(CONDITIONS).meta({ examples: ['unpriced'] }),
+        text: z.string().meta({
+          description: 'what it says',
+          examples: [
+            '6.2% of the tokens of the last 7 days have no price, so costs are too low: "daybook prices check" lists their models.',
+          ],
+        }),
+        beganAt: instant('the check that first saw it', '2026-06-02T00:15:08.120Z'),
+        endedAt: z.iso
+          .datetime()
+          .nullable()
+          .meta({
+            description: 'the check that did not any more; null as long as it holds',
+            examples: ['2026-06-03T00:15:07.810Z'],
+          }),
+      }),
+    )
+    .meta({ description: 'those that hold, and those that ended in the last 14 days, the newest first' }),
+  deliveries: z
+    .array(
+      z.object({
+        id: z
+          .string()
+          .meta({ description: 'id of the message', examples: ['msg_01JZ8Y3V5T8Q2M4N6P7R9S1T3V'] }),
+        kind: z.enum(['alerts', 'digest']).meta({ examples: ['alerts'] }),
+        way: z
+          .string()
+          .nullable()
+          .meta({
+            description: 'name of the way; null for e-mail to the leads of the team',
+            examples: ['on-call'],
+          }),
+        week: z.iso
+          .date()
+          .nullable()
+          .meta({ description: 'the Monday of a digest; null for alerts', examples: ['2026-06-01'] }),
+        team: z
+          .string()
+          .nullable()
+          .meta({ description: 'the team of a digest for its leads, or null', examples: ['Compilers'] }),
+        state: z.enum(DELIVERY_STATES).meta({ examples: ['undelivered'] }),
+        attempts: z.int().meta({ description: 'how often it was sent', examples: [7] }),
+        madeAt: instant('when it was put out', '2026-06-02T00:15:08.120Z'),
+        nextAt: instant('when it is sent next; of others, when it was sent last', '2026-06-02T20:51:10.000Z'),
+        answer: z
+          .string()
+          .nullable()
+          .meta({ description: 'why the last attempt failed, or null', examples: ['it answers 500'] }),
+      }),
+    )
+    .meta({ description: 'the newest 100 messages: undelivered ones first, then those that wait' }),
+});
+
+function bodyOf(
+  { revision, settings, author, changedAt }: AlertChange,
+  protection: Protection | undefined,
+): z.infer<typeof Answer> {
+  return {
+    revision,
+    ...settings,
+    changedBy: author === null || protection === undefined ? author : protection.nameOf(author),
+    changedAt: changedAt === null ? null : new Date(changedAt).toISOString(),
+  };
+}
+
+/** What people are told without asking, and where (docs/alerts.md). */
+export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: SecretKey }> = async (
+  app,
+  { store, config, secretKey, clock },
+) => {
+  const config_ = { action: 'manage alerts' as const };
+
+  app.get(
+    '',
+    {
+      config: { ...config_, headers: REVISION_HEADERS },
+      schema: {
+        tags: ['alerts'],
+        operationId: 'getAlerts',
+        summary: 'Where alerts and digests go',
+        response: { 200: Answer },
+      },
+    },
+    async ({ caller: { orgId }, protection }, reply) => {
+      const found = await alertSettings(store, orgId);
+      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+      return bodyOf(found, protection);
+    },
+  );
+
+  app.put(
+    '',
+    {
+      config: { ...config_, headers: REVISION_HEADERS, errors: REVISION_ERRORS },
+      schema: {
+        tags: ['alerts'],
+        operationId: 'putAlerts',
+        summary: 'Change where alerts and digests go',
+        description:
+          'The ways and mutes of the body replace all. A url or secret of *** stays as it is. With If-Match, only if that is still the newest revision.',
+        headers: IfMatch,
+        body: AlertSettings,
+        response: { 200: Answer },
+      },
+    },
+    async ({ caller, body, headers, protection }, reply) => {
+      const { orgId } = caller;
+      const check = (revision: number) => requireMatch(headers['if-match'], orgId, revision);
+      const found = await changeAlertSettings(
+        ...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const),
+      ).catch((error) => {
+        throw error instanceof UsageError && error.name === 'UsageError'
+          ? new ApiError(400, error.message)
+          : error;
+      });
+      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
+      return bodyOf(found, protection);
+    },
+  );
+
+  app.get(
+    '/history',
+    {
+      config: { ...config_, errors: { 400: 'The parameter limit must be an integer from 1 to 100.' } },
+      schema: {
+        tags: ['alerts'],
+        operationId: 'getAlertsHistory',
+        summary: 'The newest changes of where alerts go, newest first',
+        querystring: z.strictObject({ limit: limitOf('changes') }),
+        response: { 200: z.object({ changes: z.array(Answer) }) },
+      },
+    },
+    async ({ caller: { orgId }, query: { limit = DEFAULT_LIMIT }, protection }) => ({
+      changes: (await alertHistory(store, orgId, Number(limit))).map((one) => bodyOf(one, protection)),
+    }),
+  );
+
+  app.get(
+    '/log',
+    {
+      config: {
+        ...config_,
+        about: ({ protection }) => aboutUsers([], protection === undefined ? 'everyone' : 'totals'),
+        isProtected: true,
+      },
+      schema: {
+        tags: ['alerts'],
+        operationId: 'getAlertsLog',
+        summary: 'The alerts that hold, and what became of their messages',
+        description: 'Where an organization protects people, only auditors see alerts that name somebody.',
+        response: { 200: Log },
+      },
+    },
+    async ({ caller: { orgId }, protection }) => {
+      const alerts = await alertsSince(store, orgId, clock() - SHOWN_MS);
+      const iso = (at: number) => new Date(at).toISOString();
+      return {
+        alerts: alerts
+          .filter(({ userId }) => protection === undefined || userId === '')
+          .map((alert) => ({
+            condition: alert.condition as (typeof CONDITIONS)[number],
+            text: sentenceOf(alert),
+            beganAt: iso(alert.beganAt),
+            endedAt: alert.endedAt === null ? null : iso(alert.endedAt),
+          })),
+        deliveries: (await newestDeliveries(store, orgId, DELIVERIES_SHOWN)).map((one) => ({
+          ...{ id: one.deliveryId, kind: one.kind, way: one.way === '' ? null : one.way, week: one.week },
+          ...{ team: one.team === '' ? null : one.team, state: one.state, attempts: one.attempts },
+          ...{ madeAt: iso(one.madeAt), nextAt: iso(one.nextAt) },
+          answer: one.answer === '' ? null : one.answer,
+        })),
+      };
+    },
+  );
+
+  app.post(
+    '/test',
+    {
+      config: config_,
+      schema: {
+        tags: ['alerts'],
+        operationId: 'testAlerts',
+        summary: 'Send a test one way out, at once',
+        body: z.strictObject({
+          way: nameText(64).meta({ description: 'name of the way', examples: ['on-call'] }),
+        }),
+        response: {
+          200: z.object({
+            isDelivered: z.boolean().meta({ examples: [false] }),
+            answer: z
+              .string()
+              .nullable()
+              .meta({ description: 'why it was not taken, or null', examples: ['it answers 404'] }),
+          }),
+        },
+      },
+    },
+    async ({ caller: { orgId }, body }) => {
+      const { ways } = await openAlertSettings(store, orgId, secretKey);
+      const way = ways.find(({ name }) => name === body.way);
+      if (way === undefined)
+        throw new ApiError(400, 'The body must name a way of GET /api/v0/organization/alerts.');
+      try {
+        await sendTest({ config, clock }, orgId, way);
+        return { isDelivered: true, answer: null };
+      } catch (error) {
+        if (!(error instanceof Undelivered)) throw error;
+        return { isDelivered: false, answer: error.message };
+      }
+    },
+  );
+
+  app.post(
+    '/deliveries/:id/retry',
+    {
+      config: { ...config_, errors: { 404: 'The organization has no undelivered message of that id.' } },
+      schema: {
+        tags: ['alerts'],
+        operationId: 'retryAlertsDelivery',
+        summary: 'Send a message again that could not be delivered',
+        params: z.object({
+          id: nameText(64).meta({
+            description: 'id of the message, as the log has it',
+            examples: ['msg_01JZ8Y3V5T8Q2M4N6P7R9S1T3V'],
+          }),
+        }),
+        response: { 204: z.null() },
+      },
+    },
+    async ({ caller: { orgId }, params: { id } }, reply) => {
+      if (!(await sendAgain(store, orgId, id, clock())))
+        throw new ApiError(404, 'The organization has no undelivered message of that id.');
+      return reply.status(204).send(null);
+    },
+  );
+};
