@@ -28,7 +28,15 @@ const Way = z
     name: nameText(64).meta({ description: 'names the way, once', examples: ['on-call'] }),
     kind: z.enum(['webhook', 'slack', 'teams', 'email']).meta({ examples: ['webhook'] }),
     url: z
-      .union([z.literal(MASK), z.url({ protocol: /^https?$/, error: 'must be an https: address' }).max(2048)])
+      .union([
+        z.literal(MASK),
+        z
+          .url({
+            protocol: /^https?$/,
+            error: 'must be an address such as https://alerts.acme.example/daybook',
+          })
+          .max(2048),
+      ])
       .nullable()
       .default(null)
       .meta({
