@@ -300,7 +300,8 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
     await loaded(page);
     expect(Object.keys(await rowsOf(page, 'failures-of-tools'))).toEqual(['Bash', 'mcp__jira__search']);
     await expectSound(page);
-    await page.getByRole('link', { name: 'jira', exact: true }).click();
+    const servers = page.locator('figure[data-chart=failures-of-servers]');
+    await servers.getByRole('link', { name: 'jira', exact: true }).click();
     await page.waitForURL((url) => url.pathname === '/' && url.search === '?mcp_server=jira');
     await loaded(page);
     const shown = await page.locator('[data-figure=failed_call_ratio]').getAttribute('data-value');
