@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { SMTPServer } from 'smtp-server';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type AlarmDeps, checkOrganization, sendDue } from '../src/alerts/alarm.js';
+import { Alarm, type AlarmDeps, checkOrganization, sendDue } from '../src/alerts/alarm.js';
 import { isAllowedHost } from '../src/alerts/send.js';
 import { createKey } from '../src/api/api-keys.js';
 import type { Role } from '../src/api/roles.js';
@@ -413,6 +413,23 @@ describe('a message', () => {
     const [waiting] = (await log(`receiver-${how}`)).deliveries;
     expect(waiting).toMatchObject({ state: 'waiting', attempts: 1 });
     expect(waiting.answer.toLowerCase()).toContain(reason);
+  });
+
+  test('isn’t begun any more once the service stops', async () => {
+    const ways = Array.from({ length: 9 }, (_, place) => ({
+      ...{ name: `hook-${place}`, kind: 'webhook', url: webhook, secret: KEY },
+    }));
+    await begin('stopping', { ways });
+    behaviour = 'hang';
+    const alarm = new Alarm(deps, { error: () => {} });
+    const sending = alarm.check();
+    await expect.poll(() => received.length, { timeout: 9000 }).toBe(4);
+    await alarm.stop();
+    await sending;
+    behaviour = 200;
+    expect(received).toHaveLength(4);
+    const states = (await log('stopping')).deliveries.map(({ attempts }: { attempts: number }) => attempts);
+    expect(states.toSorted()).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1]);
   });
 
   test('goes only to hosts that the operator names', async () => {

@@ -42,6 +42,8 @@ export interface AlarmDeps {
   readonly app: Pick<FastifyInstance, 'inject'>;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Aborts when the service is about to stop: nothing more is begun then. */
+  readonly stopping?: AbortSignal;
 }
 
 /** Looks at the conditions of one organization, and puts out what began or ended since the last time. */
@@ -108,17 +110,20 @@ async function leadsOf(store: Store, orgId: string, day: Day): Promise<Map<strin
 
 /** Looks at the conditions of every organization. One that fails doesn't keep the others from it. */
 export async function checkAll(deps: AlarmDeps, log: Pick<FastifyBaseLogger, 'error'>): Promise<void> {
-  for (const orgId of await organizationsWithAlerts(deps.store))
+  for (const orgId of await organizationsWithAlerts(deps.store)) {
+    if (deps.stopping?.aborted === true) return;
     await checkOrganization(deps, orgId).catch((err) =>
       log.error({ err, org: orgId }, 'the alerts could not be checked'),
     );
+  }
 }
 
 /** Sends the messages that are due. */
 export async function sendDue(deps: AlarmDeps): Promise<void> {
   const due = await dueDeliveries(deps.store, deps.clock(), MESSAGES);
   const next = async () => {
-    for (let one = due.shift(); one !== undefined; one = due.shift()) await deliver(deps, one);
+    for (let one = due.shift(); one !== undefined && deps.stopping?.aborted !== true; one = due.shift())
+      await deliver(deps, one);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
@@ -187,12 +192,15 @@ function pageOf({ publicUrl }: Config): string | undefined {
 export class Alarm {
   private readonly timers: NodeJS.Timeout[] = [];
   private under: Promise<void> = Promise.resolve();
-  private isStopped = false;
+  private readonly stopping = new AbortController();
+  private readonly deps: AlarmDeps;
 
   constructor(
-    private readonly deps: AlarmDeps,
+    deps: AlarmDeps,
     private readonly log: Pick<FastifyBaseLogger, 'error'>,
-  ) {}
+  ) {
+    this.deps = { ...deps, stopping: this.stopping.signal };
+  }
 
   start(): void {
     this.timers.push(setInterval(() => void this.check(), CHECK_MS).unref());
@@ -213,14 +221,14 @@ export class Alarm {
 
   private inTurn(work: () => Promise<void>): Promise<void> {
     this.under = this.under
-      .then(() => (this.isStopped ? undefined : work()))
+      .then(() => (this.stopping.signal.aborted ? undefined : work()))
       .catch((err) => this.log.error({ err }, 'alerts could not be sent'));
     return this.under;
   }
 
-  /** Ends it, and waits for a message under way. */
+  /** Ends it, and waits for the messages under way. */
   async stop(): Promise<void> {
-    this.isStopped = true;
+    this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
     await this.under;
   }
