@@ -185,7 +185,7 @@ export function sendTest(
 
 /** Where people see alerts; undefined if the service doesn't know its address. */
 function pageOf({ publicUrl }: Config): string | undefined {
-  return publicUrl === undefined ? undefined : `${publicUrl}operations`;
+  return publicUrl === undefined ? undefined : `${publicUrl}operations/alerts`;
 }
 
 /** Checks after each build and each hour, and sends what is due, until stopped. */

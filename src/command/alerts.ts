@@ -46,9 +46,10 @@ async function list({ org, json }: ListOptions, { settings, clock }: Invocation)
   const { ways, mutes } = found.settings;
   const iso = (at: number) => `${new Date(at).toISOString().slice(0, 16)}Z`;
   const parts = [
-    alerts.length === 0
-      ? 'Nothing is on.'
-      : table(alerts.map(({ beganAt, text }) => ({ since: iso(beganAt), alert: text }))),
+    // Whole sentences: a table would cut them.
+    ...(alerts.length === 0
+      ? ['Nothing is on.']
+      : alerts.map(({ beganAt, text }) => `since ${iso(beganAt)}: ${text}`)),
     ways.length === 0
       ? `Nobody is told: "daybook alerts set FILE --org ${org}" says who is.`
       : table(ways.map(({ name, kind, takes }) => ({ way: name, kind, takes: takes.join(', ') }))),
@@ -59,7 +60,7 @@ async function list({ org, json }: ListOptions, { settings, clock }: Invocation)
       ? []
       : [
           `${count(undelivered.length, 'message')} could not be delivered:`,
-          table(undelivered.map(({ way, madeAt, answer }) => ({ way, made_at: iso(madeAt), answer }))),
+          ...undelivered.map(({ way, madeAt, answer }) => `${iso(madeAt)} to ${way || 'leads'}: ${answer}`),
         ]),
   ];
   print(parts.join('\n'));
