@@ -7,6 +7,7 @@ import {
   COPILOT_CLI,
   DROID,
   GEMINI_CLI,
+  PI,
   QWEN_CODE,
   type Source,
 } from '../src/ingest/source.js';
@@ -46,6 +47,8 @@ for (const [source, path, depth] of [
   [CODEX, 'captures/codex', 1],
   [GEMINI_CLI, 'captures/gemini-cli', 1],
   [QWEN_CODE, 'captures/qwen-code', 1],
+  [PI, 'captures/pi', 1],
+  [PI, 'captures/omp', 1],
   [COPILOT_CLI, 'captures/copilot-cli', 1],
 ] as const)
   testSamples(

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import {
@@ -9,6 +9,7 @@ import {
   DROID,
   GEMINI_CLI,
   OPENCODE,
+  PI,
   QWEN_CODE,
   type Source,
 } from '../src/ingest/source.js';
@@ -188,6 +189,41 @@ describe('recorded sessions give what happened', () => {
         }
       }
     });
+
+  for (const agent of ['pi', 'omp'])
+    testSamples(`captures/${agent}`, agent, async () => {
+      const { world, read, rowsOf } = await worldOf(PI);
+      for (const folder of sampleFolders(`captures/${agent}`)) {
+        const orgId = basename(folder);
+        const { totals, ...truth } = JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8'));
+        expect(await read(orgId, [join(folder, 'logs')]), orgId).toMatchObject({ byReason: {} });
+        await read(orgId, [join(folder, 'logs')]);
+        const { calls, input_uncached, cached, output } = totals.all;
+        expect(await rowsOf(orgId, USAGE, "type = 'model_usage'"), orgId).toEqual([
+          { calls, input: input_uncached, cached, output },
+        ]);
+        const failed = truth.tool_calls.filter(({ success }: { success: boolean }) => !success);
+        expect(await countsOf(world, orgId), orgId).toMatchObject({
+          turns: truth.person_turns.length,
+          // The program asks for itself what the logs have, but not as answers.
+          replies: calls - (totals.logs_also?.calls ?? 0),
+          tool_calls: truth.tool_calls.length,
+          failed_tool_calls: failed.length,
+          files_created: truth.files_created.length,
+          files_edited: truth.files_edited.length,
+          commits: truth.commits.length,
+        });
+      }
+    });
+
+  testSamples('transcripts/pi', 'a session of the first version of Pi', async (folder) => {
+    const { read, rowsOf } = await worldOf(PI);
+    await read('first', [join(folder, 'large-session.jsonl.gz')]);
+    // Counted line by line, without the mapping.
+    expect(await rowsOf('first', USAGE, "type = 'model_usage'")).toEqual([
+      { calls: 439, input: 1049 + 4_296_232, cached: 43_229_469, output: 83_156 },
+    ]);
+  });
 
   testSamples('captures/opencode', 'opencode', async (folder) => {
     const { world, read, rowsOf } = await worldOf(OPENCODE);

@@ -32,6 +32,7 @@ const FOLDERS: Record<string, readonly string[]> = {
   'copilot-cli': ['captures/copilot-cli'],
   'qwen-code': ['captures/qwen-code'],
   cline: ['captures/cline'],
+  pi: ['transcripts/pi', 'captures/pi', 'captures/omp'],
 };
 
 /** Members of answers and of tools' input that name what events have: a tool, its call, a model, a file. A name is one word. */

@@ -162,6 +162,21 @@ export const QWEN_CODE: Source = {
   namesRepos: false,
 };
 
+export const PI: Source = {
+  name: 'pi',
+  title: 'Pi and OMP sessions',
+  sql: folderOf('pi'),
+  files: /\.jsonl$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions', '~/.omp/agent/sessions'],
+  unit: 'line',
+  // The model of a line is the one that was chosen before it.
+  isOrdered: true,
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 export const CLINE: Source = {
   name: 'cline',
   title: 'Cline sessions',
@@ -196,6 +211,7 @@ export const SOURCES: readonly Source[] = [
   COPILOT_CLI,
   QWEN_CODE,
   CLINE,
+  PI,
 ];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
