@@ -688,13 +688,12 @@ describe('an erased person', () => {
       world.clock,
     );
     expect([read.accepted, read.byReason]).toEqual([1, { erased_person: 1, not_json: 1 }]);
-    const files = ingest(store, { orgId: ORG, source: CODEX, userId: NAMES.alias, files: [] }, world.clock);
     for (const refused of [
-      files,
-      createKey(store, { orgId: ORG, role: 'member', userId: NAMES.email }, world.now),
-      importing(store, `user_id,alias\nlinus,${NAMES.sub}\n`),
+      () => ingest(store, { orgId: ORG, source: CODEX, userId: NAMES.alias, files: [] }, world.clock),
+      () => createKey(store, { orgId: ORG, role: 'member', userId: NAMES.email }, world.now),
+      () => importing(store, `user_id,alias\nlinus,${NAMES.sub}\n`),
     ])
-      await expect(refused).rejects.toThrow('a person who was erased');
+      await expect(refused()).rejects.toThrow('a person who was erased');
     await expect(erase()).rejects.toThrow('was erased from acme already');
     // Another organization has another secret.
     await createKey(
