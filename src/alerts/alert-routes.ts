@@ -5,7 +5,16 @@ import { ApiError } from '../api/errors.js';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { Protection } from '../api/protection.js';
 import { aboutUsers } from '../api/read-audit.js';
-import { IfMatch, REVISION_ERRORS, REVISION_HEADERS, requireMatch, tagOf } from '../api/revision-tag.js';
+import {
+  IfMatch,
+  REVISION_ERRORS,
+  REVISION_HEADERS,
+  RevisionMembers,
+  requireMatch,
+  revisionMembers,
+  Stale,
+  tagOf,
+} from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
 import type { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
@@ -29,21 +38,7 @@ const SHOWN_MS = 14 * 24 * 60 * 60 * 1000;
 const DELIVERIES_SHOWN = 100;
 
 const Answer = z
-  .object({
-    revision: z
-      .int()
-      .min(0)
-      .meta({ description: 'number of the change; 0 before the first', examples: [3] }),
-    ...AlertSettings.shape,
-    changedBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'who made it, or a pseudonym; null before the first', examples: ['ada'] }),
-    changedAt: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'null before the first change', examples: ['2026-06-01T09:30:00.250Z'] }),
-  })
+  .object({ ...RevisionMembers, ...AlertSettings.shape })
   .meta({ id: 'Alerts', description: 'where alerts and digests go, after a change of it' });
 
 const instant = (description: string, example: string) =>
@@ -106,16 +101,8 @@ const Log = z.object({
     .meta({ description: 'the newest 100 messages: undelivered ones first, then those that wait' }),
 });
 
-function bodyOf(
-  { revision, settings, author, changedAt }: AlertChange,
-  protection: Protection | undefined,
-): z.infer<typeof Answer> {
-  return {
-    revision,
-    ...settings,
-    changedBy: author === null || protection === undefined ? author : protection.nameOf(author),
-    changedAt: changedAt === null ? null : new Date(changedAt).toISOString(),
-  };
+function bodyOf(found: AlertChange, protection: Protection | undefined): z.infer<typeof Answer> {
+  return { ...revisionMembers(found, protection), ...found.settings };
 }
 
 /** What people are told without asking, and where (docs/alerts.md). */
@@ -123,12 +110,12 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
   app,
   { store, config, secretKey, clock },
 ) => {
-  const config_ = { action: 'manage alerts' as const };
+  const forOwners = { action: 'manage alerts' as const };
 
   app.get(
     '',
     {
-      config: { ...config_, headers: REVISION_HEADERS },
+      config: { ...forOwners, headers: REVISION_HEADERS },
       schema: {
         tags: ['alerts'],
         operationId: 'getAlerts',
@@ -146,7 +133,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
   app.put(
     '',
     {
-      config: { ...config_, headers: REVISION_HEADERS, errors: REVISION_ERRORS },
+      config: { ...forOwners, headers: REVISION_HEADERS, errors: REVISION_ERRORS },
       schema: {
         tags: ['alerts'],
         operationId: 'putAlerts',
@@ -164,9 +151,8 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
       const found = await changeAlertSettings(
         ...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const),
       ).catch((error) => {
-        throw error instanceof UsageError && error.name === 'UsageError'
-          ? new ApiError(400, error.message)
-          : error;
+        const isFault = error instanceof UsageError && !(error instanceof Stale);
+        throw isFault ? new ApiError(400, error.message) : error;
       });
       reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
       return bodyOf(found, protection);
@@ -176,7 +162,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
   app.get(
     '/history',
     {
-      config: { ...config_, errors: { 400: 'The parameter limit must be an integer from 1 to 100.' } },
+      config: { ...forOwners, errors: { 400: 'The parameter limit must be an integer from 1 to 100.' } },
       schema: {
         tags: ['alerts'],
         operationId: 'getAlertsHistory',
@@ -194,7 +180,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
     '/log',
     {
       config: {
-        ...config_,
+        ...forOwners,
         about: ({ protection }) => aboutUsers([], protection === undefined ? 'everyone' : 'totals'),
         isProtected: true,
       },
@@ -231,7 +217,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
   app.post(
     '/test',
     {
-      config: config_,
+      config: forOwners,
       schema: {
         tags: ['alerts'],
         operationId: 'testAlerts',
@@ -268,7 +254,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
   app.post(
     '/deliveries/:id/retry',
     {
-      config: { ...config_, errors: { 404: 'The organization has no undelivered message of that id.' } },
+      config: { ...forOwners, errors: { 404: 'The organization has no undelivered message of that id.' } },
       schema: {
         tags: ['alerts'],
         operationId: 'retryAlertsDelivery',

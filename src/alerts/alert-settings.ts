@@ -4,12 +4,8 @@ import { MASK } from '../controls/settings-secrets.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
 import { EmailText, nameText } from '../input/name-text.js';
-import {
-  type AlertRevision,
-  addAlertRevision,
-  alertRevisions,
-  newestAlertRevision,
-} from '../store/state/alert-revisions.js';
+import { alertRevisions } from '../store/state/alert-revisions.js';
+import type { Revision } from '../store/state/revisions.js';
 import type { Store } from '../store/store.js';
 
 /** What alerts are of, in the order in which a message tells them. */
@@ -121,7 +117,7 @@ export const AlertSettings = z.strictObject({
 export type AlertSettings = z.infer<typeof AlertSettings>;
 
 /** The settings after a change. */
-export interface AlertChange extends Omit<AlertRevision, 'settings'> {
+export interface AlertChange extends Omit<Revision, 'document'> {
   readonly settings: AlertSettings;
 }
 
@@ -139,17 +135,17 @@ function mapSecrets(
 }
 
 /** Stored settings; their secrets are encrypted. */
-function storedOf({ settings }: AlertRevision): AlertSettings {
-  return settings === '' ? AlertSettings.parse({}) : (JSON.parse(settings) as AlertSettings);
+function storedOf({ document }: Pick<Revision, 'document'>): AlertSettings {
+  return document === '' ? AlertSettings.parse({}) : (JSON.parse(document) as AlertSettings);
 }
 
-function maskedOf(revision: AlertRevision): AlertChange {
-  return { ...revision, settings: mapSecrets(storedOf(revision), () => MASK) };
+function maskedOf({ document, ...revision }: Revision): AlertChange {
+  return { ...revision, settings: mapSecrets(storedOf({ document }), () => MASK) };
 }
 
 /** The newest settings, without secrets. */
 export async function alertSettings(store: Store, orgId: string): Promise<AlertChange> {
-  return maskedOf(await newestAlertRevision(store, orgId));
+  return maskedOf(await alertRevisions.newest(store, orgId));
 }
 
 /** The newest settings with secrets. A way whose secrets can't be decrypted, because the key of the installation is another one, has '' for them. */
@@ -158,13 +154,13 @@ export async function openAlertSettings(
   orgId: string,
   key: SecretKey,
 ): Promise<AlertSettings> {
-  const stored = storedOf(await newestAlertRevision(store, orgId));
+  const stored = storedOf(await alertRevisions.newest(store, orgId));
   return mapSecrets(stored, (sealed, place) => String(key.open(sealed, [orgId, ...place]) ?? ''));
 }
 
 /** The newest changes, the newest one first, without secrets. */
 export async function alertHistory(store: Store, orgId: string, limit: number): Promise<AlertChange[]> {
-  return (await alertRevisions(store, orgId, limit)).map(maskedOf);
+  return (await alertRevisions.history(store, orgId, limit)).map(maskedOf);
 }
 
 /** Changes the settings. `check` gets the newest revision, and throws if it may not be changed. Throws a UsageError for *** where there is no secret. */
@@ -177,7 +173,7 @@ export async function changeAlertSettings(
   now: number,
   check: (revision: number) => void = () => {},
 ): Promise<AlertChange> {
-  const make = (before: AlertRevision) => {
+  const make = (before: Revision) => {
     check(before.revision);
     const stored = new Map<string, string>();
     mapSecrets(storedOf(before), (sealed, place) => {
@@ -197,7 +193,7 @@ export async function changeAlertSettings(
     });
     return JSON.stringify(sealed);
   };
-  return maskedOf(await addAlertRevision(store, orgId, make, author, now));
+  return maskedOf(await alertRevisions.change(store, orgId, make, author, now));
 }
 
 /** Whether nobody is told of a condition on a day. */

@@ -10,39 +10,23 @@ import {
 import { authorOf } from './caller.js';
 import { DEFAULT_LIMIT, limitOf } from './page-limit.js';
 import type { Protection } from './protection.js';
-import { IfMatch, REVISION_ERRORS, REVISION_HEADERS, requireMatch, tagOf } from './revision-tag.js';
+import {
+  IfMatch,
+  REVISION_ERRORS,
+  REVISION_HEADERS,
+  RevisionMembers,
+  requireMatch,
+  revisionMembers,
+  tagOf,
+} from './revision-tag.js';
 import type { ApiDeps } from './route-family.js';
 
-const Revision = {
-  revision: z
-    .int()
-    .min(0)
-    .meta({ description: 'number of the change; 0 before the first', examples: [3] }),
-  budgets: Budgets,
-  changedBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'who made it, or a pseudonym; null before the first', examples: ['ada'] }),
-  changedAt: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'null before the first change', examples: ['2026-06-01T09:30:00.250Z'] }),
-};
-
 const Answer = z
-  .object(Revision)
+  .object({ ...RevisionMembers, budgets: Budgets })
   .meta({ id: 'Budgets', description: 'what may be spent in each month, after a change of it' });
 
-function bodyOf(
-  { revision, budgets, author, changedAt }: BudgetRevision,
-  protection: Protection | undefined,
-): z.infer<typeof Answer> {
-  return {
-    revision,
-    budgets: [...budgets],
-    changedBy: author === null || protection === undefined ? author : protection.nameOf(author),
-    changedAt: changedAt === null ? null : new Date(changedAt).toISOString(),
-  };
+function bodyOf(found: BudgetRevision, protection: Protection | undefined): z.infer<typeof Answer> {
+  return { ...revisionMembers(found, protection), budgets: [...found.budgets] };
 }
 
 /** What may be spent in each month (docs/budgets.md). */

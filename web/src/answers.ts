@@ -1306,6 +1306,14 @@ export interface Budgets {
    */
   revision: number;
   /**
+   * who made it, or a pseudonym; null before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
+  /**
    * @maxItems 1000
    */
   budgets: {
@@ -1322,14 +1330,6 @@ export interface Budgets {
      */
     usd: number;
   }[];
-  /**
-   * who made it, or a pseudonym; null before the first
-   */
-  changedBy: string | null;
-  /**
-   * null before the first change
-   */
-  changedAt: string | null;
 }
 /**
  * where alerts and digests go, after a change of it
@@ -1339,6 +1339,14 @@ export interface Alerts {
    * number of the change; 0 before the first
    */
   revision: number;
+  /**
+   * who made it, or a pseudonym; null before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
   /**
    * where messages go
    *
@@ -1392,14 +1400,6 @@ export interface Alerts {
    * whether leads of teams get the digest of their team by e-mail
    */
   leads: boolean;
-  /**
-   * who made it, or a pseudonym; null before the first
-   */
-  changedBy: string | null;
-  /**
-   * null before the first change
-   */
-  changedAt: string | null;
 }
 /**
  * who may see people by name

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameText } from '../../input/name-text.js';
-import type { Row, Store } from '../store.js';
-import { Turns } from './of-store.js';
+import type { Store } from '../store.js';
+import { type Revision, Revisions } from './revisions.js';
 
 /** What a budget can be of. */
 export const BUDGET_SCOPES = ['organization', 'team', 'cost_center', 'person', 'agent', 'model'] as const;
@@ -53,30 +53,19 @@ export const Budgets = z
   );
 
 /** The budgets of an organization after a change of them; revision 0 before the first. */
-export interface BudgetRevision {
-  readonly revision: number;
+export interface BudgetRevision extends Omit<Revision, 'document'> {
   readonly budgets: readonly Budget[];
-  readonly author: string | null;
-  /** Unix milliseconds. */
-  readonly changedAt: number | null;
 }
 
-const turns = new Turns();
+const revisions = new Revisions('budget_revisions', 'budgets', '[]');
 
-function revisionOf(row: Row | undefined): BudgetRevision {
-  if (row === undefined) return { revision: 0, budgets: [], author: null, changedAt: null };
-  return {
-    revision: Number(row.revision),
-    budgets: z.array(Budget).parse(JSON.parse(String(row.budgets))),
-    author: String(row.author),
-    changedAt: Number(row.changed_at),
-  };
+function budgetsOf({ document, ...revision }: Revision): BudgetRevision {
+  return { ...revision, budgets: z.array(Budget).parse(JSON.parse(document)) };
 }
 
 /** The newest budgets of an organization. */
 export async function newestBudgets(store: Pick<Store, 'select'>, orgId: string): Promise<BudgetRevision> {
-  const [newest] = await budgetHistory(store, orgId, 1);
-  return newest ?? revisionOf(undefined);
+  return budgetsOf(await revisions.newest(store, orgId));
 }
 
 /** The newest changes of an organization's budgets, the newest one first. */
@@ -85,37 +74,22 @@ export async function budgetHistory(
   orgId: string,
   limit: number,
 ): Promise<BudgetRevision[]> {
-  const rows = await store.select(
-    `SELECT revision, budgets, author, changed_at FROM budget_revisions
-    WHERE org_id = $org_id ORDER BY revision DESC LIMIT $limit`,
-    { org_id: orgId, limit },
-  );
-  return rows.map(revisionOf);
+  return (await revisions.history(store, orgId, limit)).map(budgetsOf);
 }
 
 /** Changes budgets. `make` gets the newest revision, and throws if it may not be changed. Equal budgets are no change. */
-export function changeBudgets(
+export async function changeBudgets(
   store: Store,
   orgId: string,
   make: (before: BudgetRevision) => readonly Budget[],
   author: string,
   now: number,
 ): Promise<BudgetRevision> {
-  return turns.run(store, async () => {
-    const before = await newestBudgets(store, orgId);
-    const budgets = JSON.stringify(
-      [...make(before)].sort(inOrder).map(({ scope, name, usd }) => ({ scope, name, usd })),
+  const documentOf = (before: Revision) =>
+    JSON.stringify(
+      [...make(budgetsOf(before))].sort(inOrder).map(({ scope, name, usd }) => ({ scope, name, usd })),
     );
-    if (budgets === JSON.stringify(before.budgets)) return before;
-    await store.run([
-      {
-        sql: `INSERT INTO budget_revisions
-          SELECT $org_id, CAST($revision AS BIGINT), $budgets, $author, instant($now)`,
-        parameters: { org_id: orgId, revision: before.revision + 1, budgets, author, now },
-      },
-    ]);
-    return newestBudgets(store, orgId);
-  });
+  return budgetsOf(await revisions.change(store, orgId, documentOf, author, now));
 }
 
 /** Budgets by scope, as BUDGET_SCOPES has them, and then by name. */
