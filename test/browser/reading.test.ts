@@ -131,6 +131,36 @@ describe.runIf(hasBrowser)('a reader', () => {
     await expectSound(page);
   });
 
+  test('has the first numbers first, and asks for nothing that is left behind', async () => {
+    const other = await site.signedIn(key);
+    const asked: string[] = [];
+    let underWay = 0;
+    let most = 0;
+    const held: (() => void)[] = [];
+    await other.route('**/api/v1/analytics/**', async (route) => {
+      asked.push(route.request().url());
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise<void>((resolve) => held.push(resolve));
+      underWay -= 1;
+      await route.continue();
+    });
+    await other.goto(`${site.url}/`);
+    await expect.poll(() => asked.length).toBe(3);
+    expect(asked[0]).toMatch(/summary\?startDate=[\d-]+&endDate=[\d-]+&compare=previous$/);
+    await other.getByRole('link', { name: 'Trust', exact: true }).click();
+    await other.getByRole('heading', { level: 1, name: 'Trust' }).waitFor();
+    const before = asked.length;
+    const release = setInterval(() => held.shift()?.(), 10);
+    await loaded(other);
+    clearInterval(release);
+    expect(most).toBe(3);
+    const later = asked.slice(before);
+    expect(later.length).toBeGreaterThan(0);
+    expect(later.filter((url) => /\/(marks|changes|budgets)/.test(url))).toEqual([]);
+    await other.context().close();
+  });
+
   test('hears how many rows a table has in all', async () => {
     await open('repositories');
     await page.getByText('1–25 of 36').waitFor();

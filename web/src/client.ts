@@ -96,14 +96,25 @@ function keyOf(path: string, body = ''): string {
 }
 
 /** Reads an answer, or takes it from `kept`. Sends a POST if there is a body of JSON. */
-export function read(path: string, body?: string): Promise<unknown> {
+export async function read(path: string, body?: string): Promise<unknown> {
+  const leave = join(keyOf(path, body));
+  try {
+    return await keptOrRead(path, body);
+  } finally {
+    leave();
+  }
+}
+
+/** The same for whoever has joined the readers. */
+function keptOrRead(path: string, body?: string): Promise<unknown> {
   const key = keyOf(path, body);
   const known = kept.get(key);
   if (known !== undefined) return known;
   const posted = { method: 'POST', headers: { 'content-type': 'application/json' } };
-  const answer = send(path, body === undefined ? {} : { ...posted, body }).then((response) =>
-    response.json(),
-  );
+  const answer = inTurn(key, async () => {
+    const response = await send(path, body === undefined ? {} : { ...posted, body });
+    return response.json();
+  });
   kept.set(key, answer);
   for (const oldest of kept.keys()) {
     if (kept.size <= KEPT_AT_MOST) break;
@@ -111,6 +122,43 @@ export function read(path: string, body?: string): Promise<unknown> {
   }
   answer.catch(() => kept.delete(key));
   return answer;
+}
+
+/** How many answers are awaited at a time. The others wait, so that the first panels of a page have theirs first. */
+const AT_ONCE = 3;
+let awaited = 0;
+/** The requests that wait for their turn, by key. */
+const waiting = new Map<string, () => void>();
+/** How many readers an answer has, by its key. */
+const readers = new Map<string, number>();
+
+/** Joins the readers of an answer, and answers how to leave them. A request without readers that still waits is never sent. */
+function join(key: string): () => void {
+  readers.set(key, (readers.get(key) ?? 0) + 1);
+  return () => {
+    const others = (readers.get(key) ?? 1) - 1;
+    if (others > 0) readers.set(key, others);
+    else {
+      readers.delete(key);
+      if (waiting.delete(key)) kept.delete(key);
+    }
+  };
+}
+
+/** Sends a request after those before it. */
+async function inTurn<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
+  if (awaited < AT_ONCE) awaited += 1;
+  else await new Promise<void>((resolve) => waiting.set(key, resolve));
+  try {
+    return await ask();
+  } finally {
+    const [next] = waiting;
+    if (next === undefined) awaited -= 1;
+    else {
+      waiting.delete(next[0]);
+      next[1]();
+    }
+  }
 }
 
 /** An answer in pages. */
@@ -134,7 +182,7 @@ async function readPages(path: string): Promise<unknown> {
 
 /** Asks the service with GET, or with POST if there is a body of JSON. Asks nothing while `path` is undefined. */
 export function useAnswer<Answer>(path: string | undefined, body?: string): Asked<Answer> {
-  return useRead<Answer>(path, body, read);
+  return useRead<Answer>(path, body, keptOrRead);
 }
 
 /** Asks for all pages of an answer. Use it only where the range bounds their number: each page is a request. */
@@ -167,6 +215,7 @@ function useRead<Answer>(
   useLayoutEffect(() => {
     if (path === undefined || key === undefined) return;
     let isWanted = true;
+    const leave = join(key);
     readBy(path, body).then(
       (answer) => isWanted && setState({ answer: answer as Answer, of: key }),
       (error) =>
@@ -174,6 +223,7 @@ function useRead<Answer>(
     );
     return () => {
       isWanted = false;
+      leave();
     };
   }, [key, round]);
   const isLost = state.of === key && state.error?.status === 0;
