@@ -102,6 +102,18 @@ async function roundOf(root: string, home: string, work: string): Promise<Record
     requireSame('Daybook', tokensOfOurs(report.output), expected);
     return { ...steps, report };
   };
+  const local = async () => {
+    const args = ['local', '--json', '--from', RANGE[0]];
+    const environment = { HOME: work, CLAUDE_CONFIG_DIR: home };
+    const taken = await runProcess('node', [join(root, 'dist', 'cli.js'), ...args], environment);
+    const { total } = JSON.parse(taken.output);
+    const outputs = [...expected.values()].reduce((sum, [, output = 0]) => sum + output, 0);
+    if (total.output_tokens !== outputs)
+      throw new Error(`daybook local has ${total.output_tokens} tokens of output, not ${outputs}`);
+    return taken;
+  };
+  const localFirst = await local();
+  const localAgain = await local();
   const first = await all();
   const again = await all();
   const grown = await withGrownFile(projects, ingest);
@@ -114,6 +126,8 @@ async function roundOf(root: string, home: string, work: string): Promise<Record
       'ClickHouse alone': clickhouse,
       'Daybook: ingest, build, report': together(...Object.values(first)),
       'Daybook, repeated': together(...Object.values(again)),
+      'daybook local': localFirst,
+      'daybook local, repeated': localAgain,
       'Daybook: report by a command': again.report,
       'Daybook: report by a service': asked,
       'Daybook: the same by a service, repeated': askedAgain,

@@ -49,6 +49,7 @@ const COMMANDS: Readonly<
   serve: () => import('./command/serve.js'),
   open: () => import('./command/open.js'),
   health: () => import('./command/health.js'),
+  local: () => import('./command/local.js'),
   ingest: () => import('./command/ingest.js'),
   collect: () => import('./command/collect.js'),
   build: () => import('./command/build.js'),

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   cpSync,
@@ -9,6 +10,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -535,6 +537,69 @@ describe('ingest', () => {
     writeFileSync(join(cwd, 'empty.ndjson'), '');
     expect((await runHere(['ingest', '--org', 'acme', 'bad.ndjson'], { cwd })).code).toBe(1);
     expect((await runHere(['ingest', '--org', 'acme', 'empty.ndjson'], { cwd })).code).toBe(0);
+  });
+});
+
+describe('local', () => {
+  test('prints what the sessions on this machine cost, the open day too, and reads what is new', async () => {
+    const home = temporaryFolder();
+    const folder = join(home, '.claude', 'projects', '-work');
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 's-1.jsonl');
+    const before = addDays(TODAY, -3);
+    const asked = (day: string, number: number) => [
+      {
+        ...{
+          type: 'user',
+          uuid: `u${number}`,
+          sessionId: 's-1',
+          cwd: '/work',
+          timestamp: `${day}T00:00:00Z`,
+        },
+        message: { role: 'user', content: 'Nobody else reads these words' },
+      },
+      {
+        ...{ type: 'assistant', uuid: `a${number}`, sessionId: 's-1', cwd: '/work', requestId: `r${number}` },
+        timestamp: `${day}T00:00:01Z`,
+        message: {
+          ...{ id: `m${number}`, role: 'assistant', model: 'claude-sonnet-4-5', stop_reason: 'end_turn' },
+          content: [{ type: 'text', text: 'Nobody else reads these words' }],
+          usage: { input_tokens: 100_000, output_tokens: 10_000 },
+        },
+      },
+    ];
+    const textOf = (lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const env = { HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', XDG_DATA_HOME: '', COPILOT_HOME: '' };
+    const local = async (...args: string[]) => {
+      const { code, stdout, stderr } = await daybook(['local', ...args], { cwd: home, env });
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      return stdout;
+    };
+    expect(await local()).toMatch(/^No agent has kept a session on this machine/);
+    // 0.1 M input tokens for $0.30, and 0.01 M output tokens for $0.15.
+    writeFileSync(file, textOf(asked(before, 1)));
+    expect(await local()).toMatch(/^total +100,000 +10,000 +0 +0 +0\.450$/m);
+    appendFileSync(file, textOf(asked(TODAY, 2)));
+    const first = await local();
+    expect(first).toMatch(/^claude-code \(1 file\); days in UTC$/m);
+    expect(first).toMatch(new RegExp(`^${before} +100,000 +10,000 +0 +0 +0\\.450$`, 'm'));
+    expect(first).toMatch(new RegExp(`^${TODAY} +100,000 +10,000 +0 +0 +0\\.450$`, 'm'));
+    expect(first).toMatch(/^total +200,000 +20,000 +0 +0 +0\.900$/m);
+    expect(first.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(await local()).toBe(first);
+    appendFileSync(file, textOf(asked(TODAY, 3)));
+    expect(await local('--models')).toMatch(/^claude-sonnet-4-5 +300,000 +30,000 +0 +0 +1\.350$/m);
+    const { rows, total } = JSON.parse(await local('--month', '--json'));
+    expect(rows.reduce((sum: number, row: { cost_usd: number }) => sum + row.cost_usd, 0)).toBeCloseTo(
+      1.35,
+      9,
+    );
+    expect(total).toMatchObject({ cost_usd: 1.35, user_turns: 3 });
+    for (const path of readdirSync(join(home, '.daybook'), { recursive: true, encoding: 'utf8' })) {
+      const kept = join(home, '.daybook', path);
+      if (statSync(kept).isFile()) expect(readFileSync(kept).includes('Nobody else'), path).toBe(false);
+    }
   });
 });
 

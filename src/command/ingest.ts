@@ -14,6 +14,8 @@ import { type Config, expandPaths } from '../settings/config.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
 import { bytes, count, withProgress } from '../terminal/terminal.js';
+import { AGENTS, type AgentHere, agentsHere, filesOf } from './agents-here.js';
+import { leftOutLines } from './left-out.js';
 import { inOrganization, NEW, type Refused } from './new-organization.js';
 import { type Invocation, note, print } from './program.js';
 
@@ -26,8 +28,7 @@ interface IngestOptions {
   readonly json?: boolean;
 }
 
-/** The sources of agents, as opposed to Daybook's own events. The source `all` reads all of them. */
-const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers);
+/** The source that reads all agents' files. */
 const ALL = 'all';
 
 /** Adds `ingest` to the program. */
@@ -108,12 +109,7 @@ function read(
   { chosen, clock }: { chosen: Config; clock: () => number },
 ): Promise<Ingested> {
   const userId = source.namesUsers ? undefined : (options.user ?? userInfo().username);
-  const asked = files.map(({ path, size, state }) => ({
-    path,
-    size,
-    ...(state === undefined ? {} : { state }),
-  }));
-  const request = { orgId: options.org, source: source.name, userId, files: asked };
+  const request = { orgId: options.org, source: source.name, userId, files: filesOf(files) };
   return inOrganization(options, 'Nothing was read.', (isNew) =>
     withProgress(`Reading ${source.title}`, (progress) =>
       call(chosen, clock, 'ingest', { ...request, isNew }, progress),
@@ -131,26 +127,18 @@ async function runAll(
     throw new UsageError(`Paths can't be combined with --source ${ALL}: name the source of the paths.`);
   const chosen = settings();
   const agents: Agent[] = [];
-  for (const source of AGENTS) {
-    const folders = source.folders.flatMap(expandPaths).filter((folder) => existsSync(folder));
-    const leftOut = new Set<string>();
-    const files = inputFiles(folders, source, ({ message }) => leftOut.add(message));
+  for (const { source, folders, files, ...found } of agentsHere()) {
     const result = files.length > 0 ? await read(source, files, options, { chosen, clock }) : NOTHING;
-    for (const sentence of result.leftOut) leftOut.add(sentence);
-    agents.push({ source, folders, leftOut: [...leftOut], found: files.length, result });
-    if (leftOut.size > 0) process.exitCode = 1;
+    const leftOut = [...new Set([...found.leftOut, ...result.leftOut])];
+    agents.push({ source, folders, leftOut, found: files.length, result });
+    if (leftOut.length > 0) process.exitCode = 1;
     if (options.strict === true && result.rejected > 0) process.exitCode = 1;
   }
   print(options.json === true ? jsonOfAll(agents) : agents.map(linesOf).join('\n'));
 }
 
-/** An agent, and what this machine has of it. */
-interface Agent {
-  readonly source: Source;
-  /** Its folders that exist here. */
-  readonly folders: readonly string[];
-  /** A sentence for each file or folder that was left out. */
-  readonly leftOut: readonly string[];
+/** An agent, and what came of its files. */
+interface Agent extends Omit<AgentHere, 'files'> {
   /** How many files were found. */
   readonly found: number;
   readonly result: Pick<
@@ -187,18 +175,6 @@ function sentenceOf({ folders, found, result }: Agent): string {
     ...(rejected > 0 ? [`${rejected} rejected`] : []),
     ...(mended > 0 ? [`${count(mended, 'line')} mended`] : []),
   ].join(', ');
-}
-
-/** How many of the files and folders that were left out are named. */
-const LEFT_OUT_NAMED = 5;
-
-/** The lines for what was left out. */
-function leftOutLines(sentences: readonly string[]): string[] {
-  const more = sentences.length - LEFT_OUT_NAMED;
-  return [
-    ...sentences.slice(0, LEFT_OUT_NAMED).map((sentence) => `  ${sentence}`),
-    ...(more > 0 ? [`  ... and ${more} more: --json names all of them.`] : []),
-  ];
 }
 
 /** The line for an agent, with its problems below. */

@@ -9,7 +9,7 @@ import { openStore, requireDatabase } from './open-store.js';
 import { type ServiceSettings, serviceSettings } from './service-settings.js';
 
 /** The commands that create a database if there is none. */
-const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
+const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'local', 'createKey']);
 
 /** The commands that change nothing: they don't even migrate a database of an older version. */
 const READERS: ReadonlySet<CommandName> = new Set<CommandName>([

@@ -68,15 +68,23 @@ export interface Context {
   readonly url?: string;
 }
 
+const File = z.strictObject({ path: z.string(), size: z.number(), state: z.string().optional() });
+
 /** The arguments of each command, as they are sent to another process. */
 export const Arguments = {
   ingest: z.strictObject({
     orgId: z.string(),
     source: z.string(),
     userId: nameText(128).optional(),
-    files: z.array(z.strictObject({ path: z.string(), size: z.number(), state: z.string().optional() })),
+    files: z.array(File),
     /** Whether to make the organization, although another is nearly called so. */
     isNew: z.boolean(),
+  }),
+  local: z.strictObject({
+    userId: nameText(128),
+    agents: z.array(z.strictObject({ source: z.string(), files: z.array(File) })),
+    from: DaySchema,
+    rows: z.enum(['day', 'week', 'month', 'model']),
   }),
   build: z.strictObject({
     from: DaySchema.optional(),
@@ -319,6 +327,15 @@ export const commands = {
       (done) => progress(done, total),
       stopping,
     );
+  },
+  /** One person's numbers of the sessions on this machine. */
+  local: async ({ store, clock }: Context, { agents, ...request }: Of<'local'>, progress: Progress) => {
+    const [{ localNumbers }, { sourceOf }] = await Promise.all([
+      import('../aggregate/local-numbers.js'),
+      import('../ingest/source.js'),
+    ]);
+    const all = agents.map(({ source, files }) => ({ source: sourceOf(source), files }));
+    return localNumbers(store, { ...request, agents: all }, clock, progress);
   },
   build: async (
     { store, config, lake, clock, settle, afterwards, app }: Context,
