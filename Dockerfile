@@ -6,6 +6,11 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sql sql
 COPY web web
+# For the package of the collector.
+COPY LICENSE LICENSE
+COPY data/readiness data/readiness
+COPY docs/collect.md docs/collect.md
+COPY scripts/collector.js scripts/collector.js
 ARG COMMIT
 RUN npm run build && npm prune --omit=dev
 

@@ -1,10 +1,20 @@
-// Makes the package daybook-collector in a folder: `daybook collect` with only the files and packages that it needs.
+// Makes the package daybook-collector: the commands for machines that run no service, with only the files and packages that they need.
 //
-//     npm run collector [FOLDER] [PLATFORM]...       (default: dist-collector, and all platforms, such as darwin-arm64)
+//     npm run collector [FILE.tgz|FOLDER] [PLATFORM]...       (default: dist/collector.tgz, and all platforms, such as darwin-arm64)
 //
 // Bundles the files that packages need to run, if they are JavaScript or include their binaries.
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -72,8 +82,13 @@ function writeJson(path, document) {
   writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`);
 }
 
-const [folder = 'dist-collector', ...platforms] = process.argv.slice(2);
-const target = resolve(folder);
+const [path = join(DIST, 'collector.tgz'), ...platforms] = process.argv.slice(2);
+const wanted = resolve(path);
+const isFile = wanted.endsWith('.tgz');
+mkdirSync(dirname(wanted), { recursive: true });
+// Beside it, so that the finished file takes its place at once.
+const work = isFile ? mkdtempSync(`${wanted}-`) : undefined;
+const target = work === undefined ? wanted : join(work, 'package');
 const { files, packages } = needed(ENTRIES);
 const { version, license, type, engines, dependencies } = readJson(join(ROOT, 'package.json'));
 const missing = packages.filter((name) => dependencies[name] === undefined);
@@ -81,14 +96,15 @@ if (missing.length > 0) throw new Error(`package.json has no ${missing.join(', '
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 for (const file of files) cpSync(file, join(target, relative(ROOT, file)));
-for (const part of ['sql', 'LICENSE']) cpSync(join(ROOT, part), join(target, part), { recursive: true });
+for (const part of ['sql', 'data/readiness', 'LICENSE'])
+  cpSync(join(ROOT, part), join(target, part), { recursive: true });
 cpSync(join(ROOT, 'docs', 'collect.md'), join(target, 'README.md'));
 const bundled = withDependencies(packages.filter((name) => !name.startsWith('@duckdb/')));
 for (const name of bundled) bundle(name, join(target, 'node_modules', name), platforms);
 writeJson(join(target, 'package.json'), {
   name: 'daybook-collector',
   version,
-  description: 'Sends the events of coding agents on a laptop or CI runner to a Daybook service.',
+  description: 'Daybook on laptops and CI runners: sends the events of coding agents to a service.',
   license,
   type,
   bin: { daybook: 'dist/collector-cli.js' },
@@ -101,4 +117,14 @@ writeJson(join(target, 'package.json'), {
   ),
   bundleDependencies: bundled,
 });
-console.log(`${relative(process.cwd(), target) || '.'}: ${files.length} files, ${packages.join(', ')}`);
+if (work !== undefined) {
+  // A dry run of whatever packs Daybook itself is none of this package.
+  const env = { ...process.env, npm_config_dry_run: 'false' };
+  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', work], {
+    cwd: target,
+    shell: process.platform === 'win32',
+    env,
+  });
+  renameSync(join(work, packed.toString().trim()), wanted);
+  rmSync(work, { recursive: true, force: true });
+}

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 
-// The program of the package that scripts/collector.js makes: `collect` alone, for machines that run no service.
+// The program of the package that scripts/collector.js makes, for machines that run no service.
 
 import './terminal/node-version.js';
 
-// Everybody on this machine sees the arguments in the list of processes, and the key can be one of them.
-process.title = 'daybook';
+const { runProgram } = await import('./command/run-program.js');
 
-const { add } = await import('./command/collect.js');
-const { createProgram, fail } = await import('./command/program.js');
-const { program, invocation } = createProgram(Date.now, process.env);
-add(program, invocation);
-await program.parseAsync().catch(fail);
+await runProgram({
+  collect: () => import('./command/collect.js'),
+  hooks: () => import('./command/hooks.js'),
+  me: () => import('./command/me.js'),
+  readiness: () => import('./command/readiness.js'),
+  agent: () => import('./command/agent.js'),
+});

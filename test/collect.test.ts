@@ -794,6 +794,16 @@ test('status says what was sent when', async () => {
   expect((await laptop.send(server.url, 'k')).stdout).toBe('0 events sent, 1 file read.\n');
 });
 
+test('the service serves the package of the collector, which npm unpacks', async () => {
+  const laptop = temporaryFolder();
+  const answer = await fetch(`${(await service()).url}/collector.tgz`);
+  expect(answer.headers.get('content-disposition')).toMatch(/filename="daybook-collector-[\d.]+\.tgz"/);
+  writeFileSync(join(laptop, 'collector.tgz'), Buffer.from(await answer.arrayBuffer()));
+  expect(spawnSync('tar', ['-xzf', 'collector.tgz'], { cwd: laptop }).status).toBe(0);
+  const { name, bin } = JSON.parse(readFileSync(join(laptop, 'package', 'package.json'), 'utf8'));
+  expect({ name, bin }).toEqual({ name: 'daybook-collector', bin: { daybook: 'dist/collector-cli.js' } });
+});
+
 test('the package of the collector has all that it needs', async () => {
   const server = await falseServer(() => undefined);
   const folder = join(temporaryFolder(), 'package');
@@ -807,7 +817,16 @@ test('the package of the collector has all that it needs', async () => {
     mkdirSync(join(folder, 'node_modules', dirname(name)), { recursive: true });
     symlinkSync(join(PACKAGE_ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  const laptop = new Laptop('ada', {}, join(folder, 'dist', 'collector-cli.js')).work();
+  const cli = join(folder, 'dist', 'collector-cli.js');
+  const { stdout: help } = spawnSync('node', [cli, '--help'], { encoding: 'utf8' });
+  expect([...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual(
+    expect.arrayContaining(['collect', 'hooks', 'me', 'readiness', 'agent']),
+  );
+  for (const command of ['hooks send', 'me', 'readiness check', 'agent'])
+    expect(spawnSync('node', [cli, ...command.split(' '), '--help']).status, command).toBe(0);
+  const checked = spawnSync('node', [cli, 'readiness', 'check', folder, '--json'], { encoding: 'utf8' });
+  expect(JSON.parse(checked.stdout)).toBeDefined();
+  const laptop = new Laptop('ada', {}, cli).work();
   laptop.append(join(laptop.home, '.local', 'share', 'opencode', 'opencode.db'), '');
   const { code, stdout, stderr } = await laptop.send(server.url, 'k');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -108,6 +108,7 @@ test('the image is made from what the repository ships, and from nothing else th
     'docs .timer',
     'package-lock.json',
     'package.json',
+    'scripts/collector.js',
     'sql .json',
     'sql .sql',
     // The licence of generated code.

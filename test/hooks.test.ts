@@ -1000,9 +1000,11 @@ describe('hooks send', () => {
         else expect(from, path).toMatch(/^node:/);
     };
     walk(CLI);
+    walk(join(PACKAGE_ROOT, 'dist', 'command', 'run-program.js'));
     walk(join(PACKAGE_ROOT, 'dist', 'hooks', 'hook-command.js'));
     expect([...seen].map((path) => path.slice(PACKAGE_ROOT.length + 1)).sort()).toEqual([
       'dist/cli.js',
+      'dist/command/run-program.js',
       ...['refusals', 'renames'].map((name) => `dist/disk/${name}.js`),
       'dist/exit.js',
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),

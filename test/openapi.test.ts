@@ -33,7 +33,7 @@ describe('the document of the API', () => {
         ({ method, url, isRefusal }) =>
           method !== 'HEAD' &&
           !isRefusal &&
-          !/^\/($|docs|metrics|sign-in|sign-out|assets|people|teams|repositories|models|tools|trust|operations|sql|numbers)(\/|$)/.test(
+          !/^\/($|collector\.tgz|docs|metrics|sign-in|sign-out|assets|people|teams|repositories|models|tools|trust|operations|sql|numbers)(\/|$)/.test(
             url,
           ) &&
           // WebSockets, and what agents fetch by signed addresses: docs/computers.md describes their protocol.

@@ -44,6 +44,7 @@ import type { InboxDeps } from '../ingest/request-body.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { withoutSlashes } from '../otlp/signal-path.js';
+import { collectorRoutes } from '../page/collector-routes.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
 import { peopleRoutes } from '../people/people-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
@@ -179,6 +180,7 @@ export function buildApp(
       await scope.register(operationsRoutes, all);
       await scope.register(signInRoutes, all);
       await scope.register(pageRoutes, { sendPage });
+      await scope.register(collectorRoutes);
       metrics.serve(scope, config);
     });
   });

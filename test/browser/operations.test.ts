@@ -595,7 +595,7 @@ describe.runIf(hasBrowser)('readiness', () => {
   test('is empty until somebody checks a repository, then has its levels over time and what raises them', async () => {
     const empty = await site.signedIn(key, 'operations/readiness');
     await empty.getByText('No repository was checked yet').waitFor();
-    await empty.getByText('npx daybook readiness check').waitFor();
+    await empty.getByText('daybook readiness check').waitFor();
     await expectSound(empty);
 
     const api = 'https://github.com/acme/api';

@@ -36,7 +36,7 @@ function Beside({ session }: { session: Session }) {
         <div>
           <dt>Only looking?</dt>
           <dd>
-            <code>npx daybook serve --demo</code> in an empty folder has a sample.
+            <code>daybook serve --demo</code> in an empty folder has a sample.
           </dd>
         </div>
       </dl>
@@ -81,7 +81,9 @@ export function Empty({ session }: { session: Session }) {
               Sends the events of all agents there every few minutes. Prompts, replies and code stay on the
               machine.
             </p>
-            <Code text={`npx daybook collect install --server ${SERVER} --key -`} />
+            <Code
+              text={`npm install -g ${SERVER}/collector.tgz\ndaybook collect install --server ${SERVER} --key -`}
+            />
           </li>
           <li>
             <h2>Or take in what is there already</h2>
@@ -89,7 +91,7 @@ export function Empty({ session }: { session: Session }) {
               Reads what agents have kept on the machine of the service, so that the charts begin in the past.
             </p>
             <Code
-              text={`npx daybook ingest --org ${session.org_id} --source all --user ${session.user_id ?? 'ada'}\nnpx daybook build`}
+              text={`daybook ingest --org ${session.org_id} --source all --user ${session.user_id ?? 'ada'}\ndaybook build`}
             />
           </li>
           <li>
@@ -107,7 +109,7 @@ export function Empty({ session }: { session: Session }) {
               : 'Waiting for the first event'}
           </b>{' '}
           {events > 0
-            ? 'Days that are over are built at night, or at once with "npx daybook build". The charts come by themselves.'
+            ? 'Days that are over are built at night, or at once with "daybook build". The charts come by themselves.'
             : 'This page looks every five seconds.'}
         </p>
       </div>

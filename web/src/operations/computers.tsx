@@ -34,7 +34,7 @@ export function Computers({ session }: PageProps) {
           key={computer.id}
           title={`The agent token of ${computer.name}`}
           sentence="Run this on the computer. The token is shown only once. Anyone who has it can connect as this computer."
-          text={`npx daybook agent --server ${SERVER} --token ${computer.agentToken} --workspace ~/work`}
+          text={`npm install -g ${SERVER}/collector.tgz\ndaybook agent --server ${SERVER} --token ${computer.agentToken} --workspace ~/work`}
           onDone={() => setMade((all) => all.filter((other) => other !== computer))}
         />
       ))}

@@ -72,7 +72,9 @@ function None({ session }: { session: Session }) {
         The check looks at files and asks git. It uses no model, runs nothing of the repository, and takes
         seconds.
       </p>
-      <Code text={`npx daybook readiness check ~/code/api --submit --server ${SERVER}`} />
+      <Code
+        text={`npm install -g ${SERVER}/collector.tgz\ndaybook readiness check ~/code/api --submit --server ${SERVER}`}
+      />
       {!may(session, 'submit readiness reports') && (
         <p class="note">Your role may only read reports: a member of the organization can send them.</p>
       )}
