@@ -1,4 +1,4 @@
--- One row is one message to one way out. What it says isn't kept: it is made when it is sent.
+-- One row is one message to one way out. Its text is made when it is sent, and isn't kept.
 -- Grain: (org_id, delivery_id).
 CREATE TABLE deliveries (
   org_id       VARCHAR NOT NULL,

@@ -16,7 +16,14 @@ import { peopleOf } from '../store/state/person.js';
 import { privacyOf } from '../store/state/privacy-revisions.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
-import { type AlertSettings, CONDITIONS, isMuted, openAlertSettings, type Way } from './alert-settings.js';
+import {
+  type AlertSettings,
+  alertSettings,
+  CONDITIONS,
+  isMuted,
+  openAlertSettings,
+  type Way,
+} from './alert-settings.js';
 import { conditionsOf, TOLD_ONCE } from './conditions.js';
 import { digestMessage } from './digest.js';
 import { alertsMessage, type Message, testMessage } from './message.js';
@@ -48,9 +55,9 @@ export interface AlarmDeps {
 
 /** Looks at the conditions of one organization, and puts out what began or ended since the last time. */
 export async function checkOrganization(deps: AlarmDeps, orgId: string): Promise<void> {
-  const { store, config, key, clock } = deps;
+  const { store, config, clock } = deps;
   const now = clock();
-  const settings = await openAlertSettings(store, orgId, key);
+  const { settings } = await alertSettings(store, orgId);
   const tells = (what: 'alerts' | 'digest') => settings.ways.filter(({ takes }) => takes.includes(what));
   if (settings.ways.length === 0 && !settings.leads) return;
   const { mode, smallestGroup } = await privacyOf(store, orgId);
@@ -109,7 +116,7 @@ async function leadsOf(store: Store, orgId: string, day: Day): Promise<Map<strin
 }
 
 /** Looks at the conditions of every organization. One that fails doesn't keep the others from it. */
-export async function checkAll(deps: AlarmDeps, log: Pick<FastifyBaseLogger, 'error'>): Promise<void> {
+async function checkAll(deps: AlarmDeps, log: Pick<FastifyBaseLogger, 'error'>): Promise<void> {
   for (const orgId of await organizationsWithAlerts(deps.store)) {
     if (deps.stopping?.aborted === true) return;
     await checkOrganization(deps, orgId).catch((err) =>
@@ -173,14 +180,23 @@ async function send(deps: AlarmDeps, delivery: Delivery & { orgId: string }): Pr
   await sendMail(addresses, message, config);
 }
 
-/** Sends a test one way out. Throws Undelivered. */
-export function sendTest(
-  { config, clock }: Pick<AlarmDeps, 'config' | 'clock'>,
+/** Sends a test one way out. Answers null if it arrived, else why it didn't; undefined if there is no such way. */
+export async function sendTest(
+  { store, config, key, clock }: Omit<AlarmDeps, 'app'>,
   orgId: string,
-  way: Way,
-): Promise<void> {
+  name: string,
+): Promise<string | null | undefined> {
+  const { ways } = await openAlertSettings(store, orgId, key);
+  const way = ways.find((one) => one.name === name);
+  if (way === undefined) return undefined;
   const now = clock();
-  return sendMessage(way, testMessage({ id: `msg_${ulid(now)}`, orgId, url: pageOf(config) }), config, now);
+  try {
+    await sendMessage(way, testMessage({ id: `msg_${ulid(now)}`, orgId, url: pageOf(config) }), config, now);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Undelivered)) throw error;
+    return error.message;
+  }
 }
 
 /** Where people see alerts; undefined if the service doesn't know its address. */

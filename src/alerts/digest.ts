@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { addDays, type Day } from '../day.js';
 import type { AskRoute } from '../mcp/ask-route.js';
-import { countOf, dayName, dollars, type Message, percent } from './message.js';
+import { countOf, dayName, dollars, type Message, percent, silentSentence } from './message.js';
 
 /** How many bytes of an answer are read: those of a few rows have far fewer. */
 const ANSWER_BYTES = 1 << 20;
@@ -130,10 +130,7 @@ export async function digestMessage(
   }
   if (team === '') {
     const { silent_collectors, silent_agents } = Silence.parse((await read('silence', {}))?.meta);
-    if (silent_collectors + silent_agents > 0)
-      lines.push(
-        `${countOf(silent_collectors, 'machine')} and ${countOf(silent_agents, 'agent')} have stopped reporting.`,
-      );
+    if (silent_collectors + silent_agents > 0) lines.push(silentSentence(silent_collectors, silent_agents));
   }
   return { ...about, lines, data: { week, team: team === '' ? null : team } };
 }

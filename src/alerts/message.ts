@@ -60,6 +60,11 @@ function budgetText({
     : `${what} is spent by ${percent(Number(spent_usd) / Number(budget_usd))}: ${dollars(spent_usd)} of ${dollars(budget_usd)} in ${month}.`;
 }
 
+/** How many machines and agents are silent, without their names. */
+export function silentSentence(collectors: unknown, agents: unknown): string {
+  return `${countOf(collectors, 'machine')} and ${countOf(agents, 'agent')} have stopped reporting.`;
+}
+
 function silenceText({
   user_id,
   kind,
@@ -69,8 +74,7 @@ function silenceText({
   silent_collectors,
   silent_agents,
 }: Facts): string {
-  if (user_id === undefined)
-    return `${countOf(silent_collectors, 'machine')} and ${countOf(silent_agents, 'agent')} have stopped reporting.`;
+  if (user_id === undefined) return silentSentence(silent_collectors, silent_agents);
   const what = kind === 'agent' ? (name === '' ? 'an agent' : name) : (host ?? 'a machine');
   return `${what} of ${user_id} has been silent since ${dayName(last_day)}.`;
 }

@@ -51,7 +51,7 @@ export async function sendMessage(way: Way, message: Message, config: Config, no
 }
 
 /** The headers by which a receiver knows that a message is Daybook's, and whether it is a repetition (Standard Webhooks 1.0). */
-export function signatureOf(secret: string, id: string, body: string, now: number): Record<string, string> {
+function signatureOf(secret: string, id: string, body: string, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');

@@ -507,22 +507,11 @@ export const commands = {
   /** Sends a test one way out. Null if it arrived, else why it didn't. */
   testAlerts: async ({ store, config, clock }: Context, { orgId, way: name }: Of<'testAlerts'>) => {
     await requireKnown(store, orgId);
-    const [{ openAlertSettings }, { sendTest }, { Undelivered }] = await Promise.all([
-      import('../alerts/alert-settings.js'),
-      import('../alerts/alarm.js'),
-      import('../alerts/send.js'),
-    ]);
-    const { ways } = await openAlertSettings(store, orgId, new SecretKey(config));
-    const way = ways.find((one) => one.name === name);
-    if (way === undefined)
+    const { sendTest } = await import('../alerts/alarm.js');
+    const answer = await sendTest({ store, config, key: new SecretKey(config), clock }, orgId, name);
+    if (answer === undefined)
       throw new UsageError(`There is no way ${name}: "daybook alerts list --org ${orgId}" lists them.`);
-    try {
-      await sendTest({ config, clock }, orgId, way);
-      return { answer: null };
-    } catch (error) {
-      if (!(error instanceof Undelivered)) throw error;
-      return { answer: error.message };
-    }
+    return { answer };
   },
   erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
     await requireKnown(context.store, orgId);

@@ -1423,7 +1423,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
     ],
   },
   deliveries: {
-    about: "One row is one message to one way out. What it says isn't kept: it is made when it is sent.",
+    about: "One row is one message to one way out. Its text is made when it is sent, and isn't kept.",
     grain: ["org_id", "delivery_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: false },

@@ -153,7 +153,7 @@ function Servers({ asked, ...props }: ListProps) {
       {...props}
       asked={asked}
       kind="mcp_server"
-      column={['Failed', (name) => ratios.get(name) ?? null, (ratio) => figureOfShare(ratio)]}
+      column={['Failed', (name) => ratios.get(name) ?? null, (ratio) => cell(ratio, 'rate')]}
       badge={(name) => {
         const since = failing.get(name);
         return since === undefined ? null : (
@@ -166,9 +166,6 @@ function Servers({ asked, ...props }: ListProps) {
     />
   );
 }
-
-const figureOfShare = (ratio: number | null): string =>
-  ratio === null ? UNKNOWN : `${(100 * ratio).toFixed(1)}%`;
 
 function ratiosOf(summary: Summary | undefined): Map<string, number | null> {
   return new Map(

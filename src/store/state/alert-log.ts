@@ -3,6 +3,7 @@ import { ulid } from '../../ulid.js';
 import { quote, quoteInstant } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
 import { Turns } from './of-store.js';
+import { inParts } from './person.js';
 
 /** What a sentence of an alert is made of. */
 export type Facts = Readonly<Record<string, string | number | null>>;
@@ -45,8 +46,6 @@ export interface Delivery {
   readonly answer: string;
 }
 
-/** How many rows one statement adds. */
-const ROWS_AT_ONCE = 500;
 /** How long alerts that have ended and messages that were sent are kept. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
@@ -132,13 +131,13 @@ export interface Check {
 
 /**
  * Notes which alerts begin and which end, and puts a message for each way beside them, in one transaction: a check that is repeated or
- * interrupted tells nobody twice. Answers how many began and ended.
+ * interrupted tells nobody twice.
  */
 export function noteCheck(
   store: Store,
   { orgId, holding, muted, once, ways }: Check,
   now: number,
-): Promise<{ began: number; ended: number }> {
+): Promise<void> {
   return turns.run(store, async () => {
     const rows = await store.select(
       `SELECT condition, subject, max(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) AS is_open, max(began_at) AS newest_at
@@ -155,7 +154,7 @@ export function noteCheck(
     const ended = rows.filter(
       ({ condition, subject, is_open }) => Number(is_open) === 1 && !held.has(keyOf(condition, subject)),
     );
-    if (began.length + ended.length === 0) return { began: 0, ended: 0 };
+    if (began.length + ended.length === 0) return;
     // Two checks never have the same instant, by which their messages find what they tell.
     const at = Math.max(now, ...rows.map(({ newest_at }) => Number(newest_at) + 1));
     const org = quote(orgId);
@@ -181,14 +180,7 @@ export function noteCheck(
           sql: insertOf(orgId, { kind: 'alerts', way: name, checkedAt: at, week: null, team: '' }, now),
         });
     await store.run(statements);
-    return { began: began.length, ended: ended.length };
   });
-}
-
-function inParts(values: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(values.length / ROWS_AT_ONCE) }, (_, part) =>
-    values.slice(part * ROWS_AT_ONCE, (part + 1) * ROWS_AT_ONCE),
-  );
 }
 
 type New = Pick<Delivery, 'kind' | 'way' | 'checkedAt' | 'week' | 'team'>;
@@ -211,7 +203,7 @@ export function addDigests(
   week: Day,
   wanted: readonly { readonly way: string; readonly team: string }[],
   now: number,
-): Promise<number> {
+): Promise<void> {
   return turns.run(store, async () => {
     const rows = await store.select(
       `SELECT way, team FROM deliveries WHERE org_id = $org_id AND kind = 'digest' AND week = $week`,
@@ -225,7 +217,6 @@ export function addDigests(
           sql: insertOf(orgId, { kind: 'digest', checkedAt: null, week, ...one }, now),
         })),
       );
-    return missing.length;
   });
 }
 
