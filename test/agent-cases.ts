@@ -58,7 +58,7 @@ export function write(
   for (const [name, content] of files) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    if (!name.endsWith('.db.sql')) writeFileSync(path, content);
+    if (!/\.(db|sqlite)\.sql$/.test(name)) writeFileSync(path, content);
     else if (!existsSync(path.slice(0, -'.sql'.length))) {
       const database = new DatabaseSync(path.slice(0, -'.sql'.length));
       database.exec(String(content));
@@ -67,7 +67,7 @@ export function write(
   }
 }
 
-/** The JSON documents in files: whole ones, or lines; text that is none is left out. */
+/** The JSON documents in files: whole ones, or lines, or texts of statements; text that is none is left out. */
 export function documentsIn(contents: Iterable<string>): unknown[] {
   const parsed = (text: string): unknown[] => {
     try {
@@ -78,6 +78,11 @@ export function documentsIn(contents: Iterable<string>): unknown[] {
   };
   return [...contents].flatMap((text) => {
     const whole = parsed(text);
-    return whole.length > 0 ? whole : text.split('\n').flatMap(parsed);
+    if (whole.length > 0) return whole;
+    return text.startsWith('CREATE TABLE')
+      ? [...text.matchAll(/'((?:[^']|'')*)'/g)].flatMap(([, value = '']) =>
+          parsed(value.replaceAll("''", "'")),
+        )
+      : text.split('\n').flatMap(parsed);
   });
 }

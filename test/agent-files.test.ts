@@ -4,7 +4,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
-import { CLAUDE_CODE, CODEX, OPENCODE, QWEN_CODE } from '../src/ingest/source.js';
+import { CLAUDE_CODE, CODEX, OPENCLAW, OPENCODE, QWEN_CODE } from '../src/ingest/source.js';
 import { readSql } from '../src/store/sql-text.js';
 import { caseOf, write } from './agent-cases.js';
 import { ending, undoing, World } from './world.js';
@@ -200,5 +200,43 @@ describe('a database of opencode', () => {
     write(folderOf('damaged'), caseOf(OPENCODE, 'damaged-databases').files);
     expect(await read('damaged')).toMatchObject({ files: 3, accepted: 2, rejected: 3 });
     expect(await read('damaged')).toMatchObject({ files: 3, accepted: 0, rejected: 3 });
+  });
+});
+
+describe('a database of OpenClaw', () => {
+  const statement = readSql('source/pi/sqlite/rows.sql');
+
+  /** A database of a case, as SQLite has it without the process that reads databases. */
+  function open(name: string): DatabaseSyncInstance {
+    const database = new DatabaseSync(':memory:');
+    const [text = ''] = caseOf(OPENCLAW, name).files.values();
+    database.exec(text);
+    database.function('unzstd', (_packed: unknown) => null);
+    atEnd(() => database.close());
+    return database;
+  }
+
+  test('gives no text of prompts, answers and files to the data folder', () => {
+    const words = /Ask the helper|I will look|def greet|hello, you|zweieinhalb/;
+    const rows = open('whole-session').prepare(statement).all({ since: 0 });
+    expect(caseOf(OPENCLAW, 'whole-session').files.values().next().value).toMatch(words);
+    expect(rows).toHaveLength(32);
+    expect(JSON.stringify(rows)).not.toMatch(words);
+  });
+
+  test('gives whole sessions, but only those that have changed', () => {
+    const database = open('sub-agent-and-packed-lines');
+    const sessionsOf = (since: number) =>
+      database
+        .prepare(
+          `SELECT line ->> '$.sessionId' AS id, count(*) AS n FROM (${statement}) WHERE line <> 'damaged' GROUP BY id`,
+        )
+        .all({ since })
+        .map(({ id, n }) => [String(id).at(-1), n]);
+    expect(sessionsOf(0)).toEqual([
+      ['1', 3],
+      ['2', 3],
+    ]);
+    expect(sessionsOf(1_780_214_406_000)).toEqual([['1', 3]]);
   });
 });

@@ -8,6 +8,7 @@ import {
   COPILOT_CLI,
   DROID,
   GEMINI_CLI,
+  OPENCLAW,
   OPENCODE,
   PI,
   QWEN_CODE,
@@ -190,9 +191,13 @@ describe('recorded sessions give what happened', () => {
       }
     });
 
-  for (const agent of ['pi', 'omp'])
+  for (const [source, agent] of [
+    [PI, 'pi'],
+    [PI, 'omp'],
+    [OPENCLAW, 'openclaw'],
+  ] as const)
     testSamples(`captures/${agent}`, agent, async () => {
-      const { world, read, rowsOf } = await worldOf(PI);
+      const { world, read, rowsOf } = await worldOf(source);
       for (const folder of sampleFolders(`captures/${agent}`)) {
         const orgId = basename(folder);
         const { totals, ...truth } = JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8'));

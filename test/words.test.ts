@@ -33,6 +33,7 @@ const FOLDERS: Record<string, readonly string[]> = {
   'qwen-code': ['captures/qwen-code'],
   cline: ['captures/cline'],
   pi: ['transcripts/pi', 'captures/pi', 'captures/omp'],
+  openclaw: ['captures/openclaw'],
 };
 
 /** Members of answers and of tools' input that name what events have: a tool, its call, a model, a file. A name is one word. */
@@ -61,11 +62,14 @@ function parsed(text: string): unknown {
 
 /** The JSON documents in a file of an agent. */
 function documentsIn(path: string): unknown[] {
-  if (path.endsWith('.db')) {
+  if (/\.(db|sqlite)$/.test(path)) {
     const copy = join(temporaryFolder(), basename(path));
     for (const ending of ['', '-wal']) if (existsSync(path + ending)) cpSync(path + ending, copy + ending);
     const database = new DatabaseSync(copy);
-    const rows = ['message', 'part'].flatMap((table) => database.prepare(`SELECT data FROM ${table}`).all());
+    const columns = path.endsWith('.db')
+      ? ['data FROM message', 'data FROM part']
+      : ['event_json AS data FROM transcript_events', 'event_json AS data FROM trajectory_runtime_events'];
+    const rows = columns.flatMap((column) => database.prepare(`SELECT ${column}`).all());
     database.close();
     return rows.map(({ data }) => parsed(String(data)));
   }

@@ -177,6 +177,22 @@ export const PI: Source = {
   namesRepos: false,
 };
 
+export const OPENCLAW: Source = {
+  name: 'openclaw',
+  title: 'OpenClaw sessions',
+  // Its lines are Pi's.
+  sql: PI.sql,
+  files: /\/openclaw-agent\.sqlite$/,
+  databases: /\.sqlite$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${OPENCLAW_STATE_DIR:-~/.openclaw}/agents'],
+  unit: 'line',
+  isOrdered: true,
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 export const CLINE: Source = {
   name: 'cline',
   title: 'Cline sessions',
@@ -212,6 +228,7 @@ export const SOURCES: readonly Source[] = [
   QWEN_CODE,
   CLINE,
   PI,
+  OPENCLAW,
 ];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */

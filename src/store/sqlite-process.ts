@@ -2,6 +2,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { Decompress } from 'fzstd';
 import { mebibytes } from '../disk/foreign-file.js';
 import { namesIn } from './sql-text.js';
 import type { RowsRead, RowsRequest } from './sqlite-rows.js';
@@ -25,6 +26,24 @@ function requireTables(database: DatabaseSyncInstance, statement: string): void 
       if (type !== 'table') throw new Refused(`its table ${name} is not a table (${type})`);
 }
 
+/** The text that was packed with zstd; null where it is none, or none that SQLite would read. */
+function unzstd(packed: unknown): string | null {
+  if (!(packed instanceof Uint8Array)) return null;
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    const unpacking = new Decompress((piece) => {
+      bytes += piece.length;
+      if (bytes > TEXT_BYTES) throw new RangeError('The text is too long.');
+      pieces.push(piece);
+    });
+    unpacking.push(packed, true);
+    return Buffer.concat(pieces).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
 /** Writes rows as lines, and answers the newest `updated_at`. If not all can be read, the last line is no JSON. */
 function writeRows({ path, statement, since, spool, limitBytes }: RowsRequest): number {
   const out = openSync(spool, 'w', 0o600);
@@ -46,6 +65,7 @@ function writeRows({ path, statement, since, spool, limitBytes }: RowsRequest): 
     });
     try {
       database.exec(`PRAGMA hard_heap_limit = ${SQLITE_BYTES}; PRAGMA trusted_schema = OFF`);
+      database.function('unzstd', { deterministic: true, directOnly: true }, unzstd);
       requireTables(database, statement);
       for (const { line, updated_at } of database.prepare(statement).iterate({ since })) {
         newest = Math.max(newest, Number(updated_at));

@@ -1,9 +1,10 @@
--- One row is one line of a session of Pi or OMP that can become an event, with its session and the model that was chosen at the time.
--- Reads lines (source, line_no and the members that members.json lists).
+-- One row is one line of a session of Pi, OMP or OpenClaw that can become an event, with its session and the model that was chosen at the time.
+-- Reads lines (source, line_no and the members that members.json lists). Lines of OpenClaw's database, of all its sessions, name their session.
 SELECT
   {
     'source': source,
     'line_no': line_no,
+    'file': concat_ws(':', source, sessionId),
     -- A fork begins with lines of its parent, which it tells by its path or its id.
     'session_id': CASE
       WHEN rfc3339_ms("timestamp") < started_ms
@@ -17,6 +18,8 @@ SELECT
   coalesce(id, session_id) AS id,
   rfc3339_ms("timestamp") AS occurred_ms,
   type AS type,
+  runId AS run_id,
+  parentToolCallId AS parent_tool_call_id,
   message.role AS role,
   -- A sub-agent's first prompt is the agent's.
   coalesce(message.attribution, 'user') = 'user' AS is_human,
@@ -43,8 +46,12 @@ FROM (
     arg_min(cwd, line_no) FILTER (WHERE type = 'session') OVER file AS session_cwd,
     arg_min(parentSession, line_no) FILTER (WHERE type = 'session') OVER file AS parent,
     arg_min(rfc3339_ms("timestamp"), line_no) FILTER (WHERE type = 'session') OVER file AS started_ms,
-    CASE WHEN bool_or(type = 'title') OVER file THEN 'omp' ELSE 'pi' END AS agent
+    CASE
+      WHEN sessionId IS NOT NULL THEN 'openclaw'
+      WHEN bool_or(type = 'title') OVER file THEN 'omp'
+      ELSE 'pi'
+    END AS agent
   FROM lines
-  WINDOW file AS (PARTITION BY source)
+  WINDOW file AS (PARTITION BY source, sessionId)
 )
-WINDOW before AS (PARTITION BY source ORDER BY line_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+WINDOW before AS (PARTITION BY source, sessionId ORDER BY line_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
