@@ -8,6 +8,7 @@ import {
   COPILOT_CLI,
   DROID,
   GEMINI_CLI,
+  KILO,
   OPENCLAW,
   OPENCODE,
   PI,
@@ -228,6 +229,30 @@ describe('recorded sessions give what happened', () => {
     expect(await rowsOf('first', USAGE, "type = 'model_usage'")).toEqual([
       { calls: 439, input: 1049 + 4_296_232, cached: 43_229_469, output: 83_156 },
     ]);
+  });
+
+  testSamples('captures/kilo', 'kilo', async () => {
+    const { world, read, rowsOf } = await worldOf(KILO);
+    for (const folder of sampleFolders('captures/kilo')) {
+      const orgId = basename(folder);
+      const truth = readTruth(folder);
+      expect(await read(orgId, [join(folder, 'logs')]), orgId).toMatchObject({ byReason: {} });
+      await read(orgId, [join(folder, 'logs')]);
+      // Calls for a title aren't in the sessions.
+      const { calls, input_uncached, cached, output } = truth.totals.main;
+      expect(await rowsOf(orgId, USAGE, "type = 'model_usage'"), orgId).toEqual([
+        { calls, input: input_uncached, cached, output },
+      ]);
+      expect(await countsOf(world, orgId), orgId).toEqual({ ...countsIn(truth), replies: calls });
+      // The fork has copies of what the first session did, which keeps it.
+      expect(
+        await rowsOf(orgId, 'agent, session_id, count(*) AS turns', "type = 'user_message' GROUP BY ALL"),
+      ).toEqual([
+        { agent: 'kilo', session_id: 'ses_de41e9fa9ffepWQX3sgyj2wjhf', turns: 1 },
+        { agent: 'kilo', session_id: 'ses_de41ecd4dffeMo3b1HCruOCAjx', turns: 1 },
+        { agent: 'kilo', session_id: 'ses_de41f24acffeZrV29Rad6jce4j', turns: 2 },
+      ]);
+    }
   });
 
   testSamples('captures/opencode', 'opencode', async (folder) => {

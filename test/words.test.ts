@@ -28,6 +28,7 @@ const FOLDERS: Record<string, readonly string[]> = {
   codex: ['transcripts/codex', 'captures/codex'],
   'gemini-cli': ['transcripts/gemini-cli', 'captures/gemini-cli'],
   opencode: ['transcripts/opencode', 'captures/opencode'],
+  kilo: ['captures/kilo'],
   droid: ['transcripts/factory-droid'],
   'copilot-cli': ['captures/copilot-cli'],
   'qwen-code': ['captures/qwen-code'],

@@ -116,6 +116,23 @@ export const OPENCODE: Source = {
   namesRepos: false,
 };
 
+export const KILO: Source = {
+  name: 'kilo',
+  title: 'Kilo Code sessions',
+  // Its tables are opencode's.
+  sql: OPENCODE.sql,
+  files: /\/kilo(-[^/]+)?\.db$/,
+  skippedFolders: /\/kilo\/(bin|log|repos|snapshot|storage|tool-output|worktree)$/,
+  databases: /\.db$/,
+  sideFiles: [],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${XDG_DATA_HOME:-~/.local/share}/kilo'],
+  unit: 'document',
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 export const DROID: Source = {
   name: 'droid',
   title: 'Droid sessions',
@@ -223,6 +240,7 @@ export const SOURCES: readonly Source[] = [
   CODEX,
   GEMINI_CLI,
   OPENCODE,
+  KILO,
   DROID,
   COPILOT_CLI,
   QWEN_CODE,

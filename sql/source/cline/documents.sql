@@ -98,7 +98,11 @@ SELECT
       WHEN json_type = 'ARRAY' THEN nullif(regexp_extract(name, '([^/\\]+)[/\\]ui_messages\.json(\.gz|\.zst)?$', 1), '')
       ELSE split_part(chat.sessionId, '__', 1)
     END,
-    'agent': CASE WHEN contains(name, 'roo-cline') OR protocol.source IS NOT NULL THEN 'roo-code' ELSE 'cline' END,
+    'agent': CASE
+      WHEN contains(name, 'kilo-code') THEN 'kilo'
+      WHEN contains(name, 'roo-cline') OR protocol.source IS NOT NULL THEN 'roo-code'
+      ELSE 'cline'
+    END,
     'agent_version': chat.origin.version,
     'cwd': told.cwd,
     'repo': told.metadata.git.url,

@@ -1,8 +1,10 @@
 -- One row is one document in the form of an export: {info, messages: [{info, parts}]}.
--- Reads lines and side_files. Older versions wrote a file for each message, with its session and its parts in other files.
+-- Reads lines, batch_files and side_files. Older versions wrote a file for each message, with its session and its parts in other files.
+-- Kilo has opencode's tables: only the name of its database tells it apart.
 SELECT
   lines.source AS source,
   lines.line_no AS line_no,
+  CASE WHEN regexp_matches(batch_files.name, '(^|[/\\])kilo(-[^/\\]+)?\.db$') THEN 'kilo' ELSE 'opencode' END AS agent,
   CASE
     WHEN lines.line ->> '$.role' IS NULL
       THEN lines.line
@@ -12,6 +14,8 @@ SELECT
     )
   END AS line
 FROM lines
+JOIN batch_files
+  ON batch_files.source = lines.source
 LEFT JOIN (
   SELECT
     source,

@@ -1,4 +1,4 @@
--- One row is one event of an opencode session, in the columns that rules.sql reads. docs/opencode.md describes the mapping.
+-- One row is one event of a session of opencode or Kilo, in the columns that rules.sql reads. docs/opencode.md describes the mapping.
 -- Reads messages.
 WITH
 -- Forks copy messages and parts under new ids, with the old times and call ids. So ids are made of these. A session of a sub-agent isn't
@@ -196,7 +196,7 @@ SELECT
   * EXCLUDE (message),
   message.line.session_id AS session_id,
   message.autonomy_mode AS autonomy_mode,
-  'opencode' AS agent,
+  message.line.agent AS agent,
   message.line.agent_version AS agent_version,
   message.cwd AS cwd,
   'log' AS channel

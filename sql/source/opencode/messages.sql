@@ -1,10 +1,11 @@
--- One row is one message of an opencode session, or a document that has none.
+-- One row is one message of a session of opencode or Kilo, or a document that has none.
 -- Reads documents.
 SELECT
   {
     'source': source,
     'line_no': line_no,
     'session_id': document.info.id,
+    'agent': agent,
     'directory': document.info.directory,
     'agent_version': document.info.version,
     'started_ms': document.info.time.created
@@ -16,6 +17,7 @@ FROM (
   SELECT
     source,
     line_no,
+    agent,
     from_json(line, '{
       "info": {"id": "VARCHAR", "parentID": "VARCHAR", "directory": "VARCHAR", "version": "VARCHAR", "time": {"created": "BIGINT"}},
       "messages": [{

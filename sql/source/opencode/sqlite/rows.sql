@@ -1,4 +1,4 @@
--- One row is one message of opencode's SQLite database, as an export has it: {info, messages: [{info, parts}]}.
+-- One row is one message of the SQLite database of opencode or Kilo, as an export has it: {info, messages: [{info, parts}]}.
 -- SQLite runs this. It takes out only what events.sql reads, so that what people wrote stays in the database. Of a shell command
 -- that may commit or open a pull request, the output is there too.
 -- Parameter: since, Unix milliseconds.
