@@ -5,6 +5,7 @@ import {
   CLAUDE_CODE,
   CLINE,
   CODEX,
+  COPILOT_CHAT,
   COPILOT_CLI,
   DROID,
   GEMINI_CLI,
@@ -221,6 +222,40 @@ describe('recorded sessions give what happened', () => {
         });
       }
     });
+
+  testSamples('transcripts/vscode-copilot', 'chats of Copilot in VS Code', async (folder) => {
+    const { world, read, rowsOf } = await worldOf(COPILOT_CHAT);
+    // Another project's reader says what each request of this chat has.
+    const expected = JSON.parse(readFileSync(join(folder, 'vscode_chat_0_47_0.expected.json'), 'utf8'));
+    const answered = expected.filter(({ role }: { role: string }) => role === 'assistant');
+    const usage = "replace(event_id, 'usage:', '') AS request, output_tokens";
+    const chat = join(folder, 'vscode_chat_0_47_0.jsonl');
+    const later = join(folder, 'vscode_chat_0_47_0_streaming.jsonl');
+    for (const [orgId, paths] of Object.entries({ once: [chat], grown: [later, chat] })) {
+      for (const path of paths) expect(await read(orgId, [path])).toMatchObject({ byReason: {} });
+      expect(await rowsOf(orgId, usage, "type = 'model_usage'")).toEqual(
+        answered
+          .map((row: { requestId: string; output_tokens: number }) => ({
+            request: row.requestId,
+            output_tokens: row.output_tokens,
+          }))
+          .sort((one: { request: string }, other: { request: string }) =>
+            one.request < other.request ? -1 : 1,
+          ),
+      );
+      // Counted in the file: nine requests, one with two calls, of which one edits a file.
+      expect(await countsOf(world, orgId)).toMatchObject({
+        turns: 9,
+        replies: 8,
+        tool_calls: 2,
+        files_edited: 1,
+      });
+    }
+    await read('tokens', [join(folder, 'vscode_chat_0_47_0_v5.jsonl')]);
+    expect(await rowsOf('tokens', `${USAGE}, any_value(model) AS model`, "type = 'model_usage'")).toEqual([
+      { calls: 1, input: 26_412, cached: null, output: 191, model: 'claude-haiku-4-5-20251001' },
+    ]);
+  });
 
   testSamples('transcripts/pi', 'a session of the first version of Pi', async (folder) => {
     const { read, rowsOf } = await worldOf(PI);

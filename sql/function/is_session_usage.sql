@@ -1,3 +1,3 @@
--- Whether a usage is compared between channels over its whole session: the logs of these agents can have one total for it.
+-- Whether a usage is compared between channels over its whole session: the logs of these agents have totals, of a session or of a turn.
 CREATE OR REPLACE FUNCTION is_session_usage(type, agent) AS
-  type = 'model_usage' AND coalesce(agent, '') IN ('copilot-cli', 'droid');
+  type = 'model_usage' AND coalesce(agent, '') IN ('copilot-chat', 'copilot-cli', 'droid');

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
 import type { SourceSql } from '../store/store.js';
+import { writeChat } from './chat-log.js';
 import { EXTENSION_FOLDERS, filesBesideMessages } from './cline-files.js';
 import { storageFilesOf } from './opencode-storage.js';
 
@@ -25,6 +26,25 @@ export interface Source extends SourceSql {
   /** Whether its lines say of which repository they are. Otherwise the checkout in `cwd` does, where it is on this machine. */
   readonly namesRepos: boolean;
 }
+
+/** Where VS Code, its preview and VSCodium keep chats: on Linux, macOS and Windows, and on a machine that they work on from afar. */
+const CHAT_FOLDERS: readonly string[] = [
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: as a shell has it
+  ...[
+    '${XDG_CONFIG_HOME:-~/.config}',
+    '~/Library/Application Support',
+    '${APPDATA:-~/AppData/Roaming}',
+  ].flatMap((folder) =>
+    ['Code', 'Code - Insiders', 'VSCodium'].map((program) => `${folder}/${program}/User`),
+  ),
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as a shell has it
+  '~/.vscode-server/data/User',
+  '~/.vscode-server-insiders/data/User',
+].flatMap((user) =>
+  ['workspaceStorage', 'globalStorage/emptyWindowChatSessions', 'globalStorage/transferredChatSessions'].map(
+    (folder) => `${user}/${folder}`,
+  ),
+);
 
 const folderOf = (name: string) => join(PACKAGE_ROOT, 'sql', 'source', name);
 
@@ -160,6 +180,21 @@ export const COPILOT_CLI: Source = {
   namesRepos: false,
 };
 
+export const COPILOT_CHAT: Source = {
+  name: 'copilot-chat',
+  title: 'chats of Copilot in VS Code',
+  sql: folderOf('copilot-chat'),
+  files: /\/(chatSessions|(emptyWindow|transferred)ChatSessions)\/[^/]+\.jsonl?$/,
+  skippedFolders: /\/workspaceStorage\/[^/]+\/(?!chatSessions$)[^/]+$/,
+  replay: writeChat,
+  sideFiles: (path) => [{ path: join(dirname(dirname(path)), 'workspace.json'), ending: 'workspace' }],
+  folders: CHAT_FOLDERS,
+  unit: 'document',
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 export const QWEN_CODE: Source = {
   name: 'qwen-code',
   title: 'Qwen Code chats',
@@ -243,6 +278,7 @@ export const SOURCES: readonly Source[] = [
   KILO,
   DROID,
   COPILOT_CLI,
+  COPILOT_CHAT,
   QWEN_CODE,
   CLINE,
   PI,

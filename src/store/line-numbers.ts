@@ -117,7 +117,10 @@ function isSpace(byte: number | undefined): boolean {
  * The lines of a file without the white space around them; of a line over the limit the beginning, and that it was longer.
  * Lines of white space come as empty ones.
  */
-async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Buffer; isTooLong: boolean }> {
+export async function* linesOf(
+  path: string,
+  limit: number,
+): AsyncGenerator<{ bytes: Buffer; isTooLong: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;
   let solid = 0;
@@ -155,7 +158,7 @@ async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Bu
 }
 
 /** All of a file as one line that begins where it begins; of a file over the limit the beginning, and that it was longer. */
-async function* documentOf(
+export async function* documentOf(
   path: string,
   limit: number,
 ): AsyncGenerator<{ bytes: Buffer; isTooLong: boolean }> {

@@ -34,6 +34,11 @@ export async function withReadable(
   if (batch.token !== undefined) return work(batch);
   const { source } = batch;
   const spools: string[] = [];
+  const newSpool = () => {
+    const spool = join(folder, `lines-${process.pid}-${nextSpool()}.tmp`);
+    spools.push(spool);
+    return spool;
+  };
   const leftOut: string[] = [];
   const note = (error: unknown) => {
     if (!(error instanceof LeftOut)) throw error;
@@ -45,15 +50,19 @@ export async function withReadable(
       if (index % CHECKED_TOGETHER === 0) await setImmediate();
       signal?.throwIfAborted();
       try {
-        if (unitOf(source, file.path) === 'database') {
-          const spool = join(folder, `lines-${process.pid}-${nextSpool()}.tmp`);
-          spools.push(spool);
-          files.push(await spooled(file, source, spool, signal));
-        } else {
+        if (unitOf(source, file.path) === 'database')
+          files.push(await spooled(file, source, newSpool(), signal));
+        else {
           const readable = await readableAs(source, file.path);
           // A file that is gone is missed by nobody.
           if (readable === undefined) continue;
-          files.push({ ...file, ...readable, sideFiles: readableBeside(source, file.path, note) });
+          const sideFiles = readableBeside(source, file.path, note);
+          if (source.replay === undefined) files.push({ ...file, ...readable, sideFiles });
+          else {
+            const spool = newSpool();
+            await source.replay(file.path, spool, limitOf(source));
+            files.push({ ...file, path: spool, unit: 'document', sideFiles });
+          }
         }
       } catch (error) {
         note(error);
@@ -99,7 +108,7 @@ async function spooled(
 /** How a file is read; undefined where it is gone. Throws LeftOut for one that can't be read to its end. */
 async function readableAs(source: SourceSql, path: string): Promise<Pick<BatchFile, 'isWhole'> | undefined> {
   // A document is read up to its own limit.
-  const isDocument = unitOf(source, path) === 'document';
+  const isDocument = unitOf(source, path) === 'document' && source.replay === undefined;
   const bytes = checkForeign(path, isDocument ? {} : { limitBytes: fileLimitOf(source) });
   if (bytes === undefined || !isCompressed(path)) return bytes === undefined ? undefined : {};
   const limitBytes = Math.min(fileLimitOf(source), Math.max(UNPACKED_BYTES, UNPACKED_TIMES * bytes));

@@ -29,6 +29,11 @@ export interface SourceSql {
   readonly documents?: RegExp;
   /** The files that are SQLite databases, by path. `sqlite/rows.sql` in the source's folder selects their rows. */
   readonly databases?: RegExp;
+  /**
+   * Writes the document that a file of the source is in the end into another file, for files that are logs of changes. A line or document of
+   * it has at most so many bytes.
+   */
+  readonly replay?: (path: string, to: string, limitBytes: number) => Promise<void>;
   /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
   readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */

@@ -488,7 +488,7 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
             }),
             fc.record({
               type: oneOf('session_start', 'session_end'),
-              agent: oneOf('codex', 'droid', 'copilot-cli'),
+              agent: oneOf('codex', 'droid', 'copilot-cli', 'copilot-chat'),
               channel: oneOf('log', 'hook', 'otlp_log', 'otlp_span'),
             }),
           )
