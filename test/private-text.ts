@@ -53,7 +53,11 @@ function sort(value: unknown, isText: boolean, into: Texts, isName: IsName): voi
   } else if (Array.isArray(value)) {
     for (const element of value) sort(element, isText, into, isName);
   } else if (value !== null && typeof value === 'object') {
-    for (const [name, member] of Object.entries(value)) {
+    // An attribute of OTLP is a member by another spelling.
+    const { key } = value as { key?: unknown };
+    const name = typeof key === 'string' && 'value' in value ? key.split('.').at(-1) : undefined;
+    const members = name === undefined ? value : { [name]: (value as { value: unknown }).value };
+    for (const [name, member] of Object.entries(members)) {
       into.other.push(name);
       // A message that is an object has more than its text.
       const isEnvelope = name === 'message' && typeof member === 'object';

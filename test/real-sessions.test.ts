@@ -15,6 +15,7 @@ import {
   PI,
   QWEN_CODE,
   type Source,
+  VS_COPILOT,
 } from '../src/ingest/source.js';
 import { DAY_TABLES } from '../src/store/catalog.js';
 import { csvLine } from '../src/terminal/csv-line.js';
@@ -255,6 +256,29 @@ describe('recorded sessions give what happened', () => {
     expect(await rowsOf('tokens', `${USAGE}, any_value(model) AS model`, "type = 'model_usage'")).toEqual([
       { calls: 1, input: 26_412, cached: null, output: 191, model: 'claude-haiku-4-5-20251001' },
     ]);
+  });
+
+  testSamples('otlp/visualstudio-copilot', 'traces of Copilot in Visual Studio', async (folder) => {
+    const { world, read, rowsOf } = await worldOf(VS_COPILOT);
+    const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+    const spans = files.flatMap((name) => [
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /"name":\s*"(invoke_agent|execute_tool) ([^"]+)"/g,
+      ),
+    ]);
+    const toolsIn = spans.flatMap(([, operation, tool]) => (operation === 'execute_tool' ? [tool] : []));
+    expect(toolsIn).toHaveLength(6);
+    await read('once', [folder]);
+    for (const name of files.toReversed()) await read('backwards', [join(folder, name)]);
+    for (const orgId of ['once', 'backwards']) {
+      expect(await countsOf(world, orgId)).toMatchObject({
+        turns: spans.length - toolsIn.length,
+        tool_calls: toolsIn.length,
+        failed_tool_calls: 0,
+      });
+      const tools = await rowsOf(orgId, 'tool_name', "type = 'tool_call'");
+      expect(tools.map(({ tool_name }) => tool_name)).toEqual(toolsIn.sort());
+    }
   });
 
   testSamples('transcripts/pi', 'a session of the first version of Pi', async (folder) => {

@@ -33,6 +33,7 @@ const FOLDERS: Record<string, readonly string[]> = {
   'copilot-cli': ['captures/copilot-cli'],
   'qwen-code': ['captures/qwen-code'],
   cline: ['captures/cline'],
+  'vs-copilot': ['otlp/visualstudio-copilot'],
   pi: ['transcripts/pi', 'captures/pi', 'captures/omp'],
   openclaw: ['captures/openclaw'],
 };

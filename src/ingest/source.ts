@@ -268,6 +268,22 @@ export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: '
 /** Records of OTLP, as far as the allow-list lets them through. */
 export const OTLP: SourceSql = { name: 'otlp', sql: folderOf('otlp'), unit: 'request', limitMb: 4 };
 
+/** The traces of Copilot in Visual Studio: requests of OTLP in files. */
+export const VS_COPILOT: Source = {
+  name: 'vs-copilot',
+  title: 'traces of Copilot in Visual Studio',
+  sql: folderOf('vs-copilot'),
+  views: [join(OTLP.sql, 'gen_ai.sql')],
+  files: /_VSGitHubCopilot_traces\.jsonl$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${LOCALAPPDATA:-~/AppData/Local}/Temp/VSGitHubCopilotLogs/traces'],
+  unit: 'line',
+  isOrdered: true,
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** All sources of files, as help shows them. */
 export const SOURCES: readonly Source[] = [
   CANONICAL,
@@ -283,6 +299,7 @@ export const SOURCES: readonly Source[] = [
   CLINE,
   PI,
   OPENCLAW,
+  VS_COPILOT,
 ];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { withoutPacking } from './line-numbers.js';
@@ -78,9 +78,11 @@ function textsOf(source: SourceSql): Texts {
   const known = READ.get(source);
   if (known !== undefined) return known;
   const read = (file: string) => readFileSync(join(source.sql, file), 'utf8');
-  const views = readdirSync(source.sql)
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => ({ name: file.slice(0, -'.sql'.length), text: read(file) }));
+  const own = readdirSync(source.sql).filter((file) => file.endsWith('.sql'));
+  const views = [...own.map((file) => join(source.sql, file)), ...(source.views ?? [])].map((path) => ({
+    name: basename(path, '.sql'),
+    text: readFileSync(path, 'utf8'),
+  }));
   const json = existsSync(join(source.sql, 'members.json')) ? read('members.json') : undefined;
   const texts = {
     members:

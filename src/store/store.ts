@@ -23,6 +23,8 @@ export interface SourceSql {
   readonly name: string;
   /** The folder of its SQL, by absolute path. */
   readonly sql: string;
+  /** Views that it has of another source's folder, by absolute path. */
+  readonly views?: readonly string[];
   /** The unit of `lines`: a line of a file, a whole file (one JSON document), a row of a SQLite database, or a request. */
   readonly unit: 'line' | 'document' | 'database' | 'request';
   /** The files of a source of lines that are documents, by path without .gz and .zst. */
