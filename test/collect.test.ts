@@ -61,7 +61,10 @@ describe('collect', () => {
     writeFileSync(`${laptop.session('packed')}.gz`, gzipSync(sessionLines('packed', 3).join('\n')));
     const first = await laptop.send(url, key);
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(/^\d+ events sent, 7 files read\. 1 rejected\.$/m);
+    const [, sent] = /^(\d+) events sent, 7 files read\. 1 rejected\.$/m.exec(first.stdout) ?? [];
+    const news = [...first.stdout.matchAll(/^ {2}([a-z-]+) +(\d+) events?, \d+ files?$/gm)];
+    expect(news.map(([, source]) => source)).toContain('claude-code');
+    expect(news.reduce((sum, [, , events]) => sum + Number(events), 0)).toBe(Number(sent));
     expect(await laptop.send(url, key)).toMatchObject({ code: 0, stdout: 'Nothing is new.\n' });
     await stopped(child);
     const tables = await tablesOf(data);

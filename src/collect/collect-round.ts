@@ -43,6 +43,8 @@ export interface RoundResult {
   readonly agents: ReadonlyMap<string, number>;
   /** New events in them. */
   events: number;
+  /** By source, where its files had new events: how many files were read, and how many events are new. */
+  readonly news: Map<string, { readonly files: number; readonly events: number }>;
   /** Lines that broke a rule. */
   rejected: number;
   /** A sentence for each file or folder that was left out. */
@@ -79,6 +81,7 @@ export async function collectRound(round: Round): Promise<RoundResult> {
     read: 0,
     agents: new Map(agents),
     events: 0,
+    news: new Map(),
     rejected: 0,
     leftOut,
     problem: undefined,
@@ -173,4 +176,8 @@ async function take(
   result.rejected += mapped.rejected;
   result.read += mapped.files.length;
   result.events += fresh.length;
+  if (fresh.length > 0) {
+    const { files: read = 0, events = 0 } = result.news.get(source.name) ?? {};
+    result.news.set(source.name, { files: read + mapped.files.length, events: events + fresh.length });
+  }
 }

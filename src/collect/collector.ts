@@ -176,6 +176,7 @@ async function playRound(
     const status = await note(result.problem ?? sender.problem, result.leftOut);
     const sentence = sentenceOf(result, sender.sent - sent, status, before);
     if (sentence !== undefined || isOnce) say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
+    if (isOnce) for (const line of newsLines(result)) say(line);
     const isWhole = result.problem === undefined && result.leftOut.size === 0;
     return isDone && isWhole && sender.damaged === undefined;
   } catch (error) {
@@ -238,6 +239,15 @@ function after(before: CollectStatus, { now, sent, rejected, ...present }: Chang
     events_rejected: before.events_rejected + rejected,
     rounds: sent > 0 ? [...before.rounds, { sent_at: now, events: sent }] : before.rounds,
   };
+}
+
+/** A line for each agent that had something new. */
+function newsLines({ news }: RoundResult): string[] {
+  const width = Math.max(...[...news.keys()].map(({ length }) => length)) + 2;
+  return [...news].map(
+    ([source, { files, events }]) =>
+      `  ${source.padEnd(width)}${count(events, 'event')}, ${count(files, 'file')}`,
+  );
 }
 
 /** The result of a round as a sentence; undefined if nothing has changed. */
