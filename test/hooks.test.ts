@@ -12,6 +12,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parse } from 'jsonc-parser';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { report } from '../src/api/answer-rows.js';
 import { createKey } from '../src/api/api-keys.js';
@@ -19,9 +20,12 @@ import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { answerOf } from '../src/hooks/hook-answer.js';
 import { commandsOf } from '../src/hooks/hook-match.js';
 import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
+import type { AgentName } from '../src/hooks/hooked-agents.js';
 import { HooksConfig } from '../src/hooks/hooks-config.js';
-import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
-import { agentOf, isMapped, type Payload, withoutWords } from '../src/hooks/payload.js';
+import { commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
+import { isMapped, withoutWords } from '../src/hooks/payload.js';
+import { agentOf } from '../src/hooks/payload-agent.js';
+import type { Payload } from '../src/hooks/payload-members.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
 import { payloadOf } from '../src/hooks/send-payload.js';
 import { deliver, deliverAlone } from '../src/hooks/spool.js';
@@ -1007,7 +1011,10 @@ describe('hooks send', () => {
       'dist/command/run-program.js',
       ...['refusals', 'renames'].map((name) => `dist/disk/${name}.js`),
       'dist/exit.js',
-      ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
+      ...['cursor-payload', 'hook-command', 'payload-agent', 'payload-members', 'payload'].map(
+        (name) => `dist/hooks/${name}.js`,
+      ),
+      ...['send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
       'dist/input/git-words.js',
       'dist/input/json-object.js',
       'dist/terminal/node-version.js',
@@ -1065,6 +1072,12 @@ describe('hooks install', () => {
     ['.factory/settings.json', 'droid', '{\n  "hooksDisabled": false\n}\n'],
     ['.factory/hooks.json', 'droid', '{\n  "PostToolUse": [\n    {"hooks": []}\n  ]\n}\n'],
     ['.factory/hooks.json', 'droid', '{ "hooks": { "Stop": [] } }'],
+    ['.cursor/hooks.json', 'cursor', '{\n  "version": 1\n}\n'],
+    [
+      '.cursor/hooks.json',
+      'cursor',
+      '{\n  // mine\n  "version": 1,\n  "hooks": {\n    "stop": [{ "command": "fmt" }],\n    "beforeReadFile": []\n  }\n}\n',
+    ],
   ];
   test.each(FILES)(
     'adds its hooks to %s of %s, and uninstall takes exactly them away: %j',
@@ -1082,7 +1095,8 @@ describe('hooks install', () => {
       for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
         expect(after.includes(own)).toBe(text.includes(own));
       expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 7);
-      if (!text.includes('//')) {
+      if (agent === 'cursor') expect(parse(after).hooks.stop.at(-1)).toEqual({ command, timeout: 10 });
+      else if (!text.includes('//')) {
         const document = JSON.parse(after);
         const groups = (
           file.endsWith('hooks.json') && !text.includes('"hooks": {') ? document : document.hooks
@@ -1131,6 +1145,17 @@ describe('hooks install', () => {
       'PreCompact',
       'SessionEnd',
     ]);
+    await write(installed('cursor', home, 'node cli.js hooks send --agent cursor'));
+    const own = join(home, '.cursor', 'hooks.json');
+    expect(JSON.parse(readFileSync(own, 'utf8'))).toMatchObject({
+      version: 1,
+      hooks: { stop: [{ command: 'node cli.js hooks send --agent cursor', timeout: 10 }] },
+    });
+    expect(uninstalled('cursor', home).after).toBe('{\n  "version": 1\n}\n');
+    writeFileSync(own, '{ "hooks": {} }');
+    expect(() => installed('cursor', home, 'x')).toThrow(
+      `${own} has no member version, without which the agent doesn't read it: delete it, or add the member.`,
+    );
     for (const text of ['{ "a": ', '[]', '"x"']) {
       writeFileSync(path, text);
       expect(() => installed('claude-code', home, 'x')).toThrow(

@@ -2,7 +2,8 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../exit.js';
-import type { AgentName, Change } from '../hooks/install.js';
+import { AGENT_NAMES, type AgentName } from '../hooks/hooked-agents.js';
+import type { Change } from '../hooks/install.js';
 import { confirmed } from './confirm.js';
 import { keyFromInput } from './key-from-input.js';
 import { lastingProgram } from './lasting-program.js';
@@ -59,7 +60,7 @@ export function add(program: Command, { clock, environment }: Invocation): void 
     .action(run('deliver'));
 
   const agentOption = () =>
-    new Option('--agent <name>', 'which agent').choices(['claude-code', 'droid']).makeOptionMandatory();
+    new Option('--agent <name>', 'which agent').choices(AGENT_NAMES).makeOptionMandatory();
 
   hooks
     .command('install')
@@ -102,7 +103,7 @@ async function install(options: InstallOptions, authorities: string | undefined)
 }
 
 async function uninstall(options: UninstallOptions): Promise<void> {
-  const [{ AGENTS, uninstalled }, { disconnect }] = await Promise.all([
+  const [{ uninstalled }, { disconnect }] = await Promise.all([
     import('../hooks/install.js'),
     import('../hooks/connect.js'),
   ]);
@@ -110,7 +111,7 @@ async function uninstall(options: UninstallOptions): Promise<void> {
   if (change.lines.length === 0) print(`${change.path} has no hooks of Daybook.`);
   else if (!(await apply(change, options.yes === true))) return;
   // The key is removed with the last agent that uses it.
-  if (AGENTS.every((agent) => uninstalled(agent, homedir()).lines.length === 0))
+  if (AGENT_NAMES.every((agent) => uninstalled(agent, homedir()).lines.length === 0))
     await disconnect(options.folder === undefined ? undefined : resolve(options.folder));
 }
 

@@ -1,4 +1,4 @@
-import { membersOf, type Payload } from './payload.js';
+import { membersOf, type Payload } from './payload-members.js';
 import type { HookRun } from './run-hook.js';
 
 /** The events that exit code 2 blocks; on others it is only a warning. After a tool call, the agent gets the reason. */

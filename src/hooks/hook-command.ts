@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../exit.js';
+import { writerOf } from './payload-agent.js';
 import { type HookContext, payloadOf, send } from './send-payload.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
@@ -34,10 +35,12 @@ export async function hookCommand(
     }
     const input = await text(process.stdin);
     const payload = payloadOf(input);
+    const writer = writerOf(payload, agent, environment);
     const context: HookContext = {
       folder,
-      agent,
-      entrypoint: environment.CLAUDE_CODE_ENTRYPOINT,
+      agent: writer,
+      // Agents that were started by Claude Code have its environment.
+      entrypoint: writer === 'claude-code' ? environment.CLAUDE_CODE_ENTRYPOINT : undefined,
       now: clock(),
       program: [process.execPath, process.argv[1] ?? ''],
     };

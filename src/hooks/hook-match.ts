@@ -1,5 +1,6 @@
 import { compileMatcher, type HookGroup, HooksConfig } from './hooks-config.js';
-import { type Payload, shellCommandOf } from './payload.js';
+import { shellCommandOf } from './payload.js';
+import type { Payload } from './payload-members.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 

@@ -15,7 +15,8 @@ import { withControlsEscaped } from '../input/json-object.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
 import { erasedIn } from '../store/state/erased-names.js';
 import type { Store } from '../store/store.js';
-import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
+import { inOneForm, isMapped, isOfTool, withoutWords } from './payload.js';
+import type { Payload } from './payload-members.js';
 
 /** A text from an agent. Unusual ones are accepted too. */
 const text = (max: number) =>
@@ -176,14 +177,15 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
       const { body, caller } = request;
       const userId = await userOf(store, caller, body.user_id);
       const timestamp = instantOf(body.timestamp, clock());
-      if (isMapped(body)) {
-        for (const name of ['session_id', ...(isOfTool(body) ? (['tool_name'] as const) : [])] as const)
-          if (body[name] === undefined)
+      const own = inOneForm(body);
+      if (isMapped(own)) {
+        for (const name of ['session_id', ...(isOfTool(own) ? ['tool_name'] : [])])
+          if (own[name] === undefined)
             throw new ApiError(
               400,
               `The member ${name} is required, because ${body.hook_event_name} becomes events.`,
             );
-        const payload_id = body.payload_id ?? hash('sha256', JSON.stringify(body)).slice(0, 32);
+        const payload_id = own.payload_id ?? hash('sha256', JSON.stringify(body)).slice(0, 32);
         const sender = {
           requestId: request.id,
           orgId: caller.orgId,
@@ -194,7 +196,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
           isErased: await erasedIn(store, caller.orgId),
           gone: goneOf(reply),
         } as const;
-        const payload = { ...withoutWords(body), user_id: userId, timestamp, payload_id };
+        const payload = { ...withoutWords(own), user_id: userId, timestamp, payload_id };
         await keepEvents(payload, sender).catch((error) => {
           throw refusalOfBody(error, request.log);
         });

@@ -3,7 +3,7 @@ import { UsageError } from '../exit.js';
 import { answerOf, type HookAnswer } from './hook-answer.js';
 import { commandsOf } from './hook-match.js';
 import { HooksConfig } from './hooks-config.js';
-import type { Payload } from './payload.js';
+import type { Payload } from './payload-members.js';
 import { type HookRun, runCommand } from './run-hook.js';
 import { forward, type HookContext } from './send-payload.js';
 

@@ -1,34 +1,14 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { chmod, mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { readForeign } from '../disk/foreign-file.js';
 import { isRefused, sync } from '../disk/refusals.js';
 import { rename, rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
-import { isOfTool, membersOf } from './payload.js';
+import { AGENT_NAMES, type AgentName, hookedAgent } from './hooked-agents.js';
+import { membersOf } from './payload-members.js';
 
-export const AGENTS = ['claude-code', 'droid'] as const;
-export type AgentName = (typeof AGENTS)[number];
-
-/**
- * The events that become Daybook's events: docs/hooks.md. Claude Code skips a whole settings file with an event that it doesn't know, so
- * only old events are among them. Payloads of Droid have no tool_use_id, so one of PreToolUse would become no event.
- */
-const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
-  'claude-code': [
-    'SessionStart',
-    'UserPromptSubmit',
-    'PreToolUse',
-    'PostToolUse',
-    'PostToolUseFailure',
-    'PreCompact',
-    'SessionEnd',
-  ],
-  droid: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'],
-};
-/** More than enough: another process takes over what takes longer. */
-const TIMEOUT_SECONDS = 10;
 /** How many bytes a settings file of an agent can have. */
 const SETTINGS_BYTES = 16 << 20;
 
@@ -42,15 +22,12 @@ export interface Change {
   readonly lines: readonly string[];
 }
 
-/**
- * The file in which an agent keeps its user's hooks. Droid reads hooks.json, or its settings if that doesn't exist; older versions
- * read only the settings.
- */
+/** An agent's file with hooks, and where in it they are: its member `hooks`, or in a file of their own the whole document. */
 function fileOf(agent: AgentName, home: string): { path: string; root: JSONPath } {
-  if (agent === 'claude-code') return { path: join(home, '.claude', 'settings.json'), root: ['hooks'] };
-  const own = join(home, '.factory', 'hooks.json');
-  if (!existsSync(own)) return { path: join(home, '.factory', 'settings.json'), root: ['hooks'] };
-  return { path: own, root: Object.hasOwn(membersOf(readJson(own)?.document), 'hooks') ? ['hooks'] : [] };
+  const { fileIn, ownFile } = hookedAgent(agent);
+  const path = fileIn(home);
+  if (basename(path) !== ownFile) return { path, root: ['hooks'] };
+  return { path, root: Object.hasOwn(membersOf(readJson(path)?.document), 'hooks') ? ['hooks'] : [] };
 }
 
 function readJson(path: string): { text: string; document: unknown } | undefined {
@@ -106,7 +83,8 @@ export function commandOf(agent: AgentName, program: readonly string[], folder: 
 
 /** Whether a hook was installed by Daybook, wherever Daybook was installed at that time. */
 function isOurs(hook: unknown): boolean {
-  return / hooks send --agent (claude-code|droid)( |$)/.test(String(membersOf(hook).command));
+  const [, agent] = / hooks send --agent ([a-z-]+)(?: |$)/.exec(String(membersOf(hook).command)) ?? [];
+  return AGENT_NAMES.some((name) => name === agent);
 }
 
 function listOf(value: unknown): unknown[] {
@@ -161,33 +139,30 @@ function hooksOf(text: string, root: JSONPath): unknown {
   return root.reduce<unknown>((value, name) => membersOf(value)[name], parse(text));
 }
 
-/** Adds a command to each event that Daybook understands, in place of an installed one. */
+/** Adds a command to each event that Daybook understands, in place of an installed one. Throws a UsageError for a file that nobody reads. */
 export function installed(agent: AgentName, home: string, command: string): Change {
   const { path, after: text, before } = uninstalled(agent, home);
   const { root } = fileOf(agent, home);
-  const events = EVENTS[agent];
-  const group = (event: string) => ({
-    ...(isOfTool({ hook_event_name: event }) ? { matcher: '*' } : {}),
-    hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
-  });
-  const all = Object.fromEntries(events.map((event) => [event, [group(event)]]));
+  const { events, entry, inNewFile, neededMember } = hookedAgent(agent);
+  const all = Object.fromEntries(events.map((event) => [event, [entry(event, command)]]));
   const [, indent = '  '] = /^([ \t]+)"/m.exec(text) ?? [];
   let after = text;
-  if (text.trim() === '')
-    after = `${JSON.stringify(
-      root.reduceRight<object>((value, name) => ({ [name]: value }), all),
-      null,
-      2,
-    )}\n`;
+  if (text.trim() === '') {
+    const hooks = root.reduceRight<object>((value, name) => ({ [name]: value }), all);
+    after = `${JSON.stringify({ ...inNewFile, ...hooks }, null, 2)}\n`;
+  } else if (neededMember !== undefined && membersOf(parse(text))[neededMember] === undefined)
+    throw new UsageError(
+      `${path} has no member ${neededMember}, without which the agent doesn't read it: delete it, or add the member.`,
+    );
   else if (hooksOf(text, root) === undefined) after = withValue(text, [], 'hooks', all, indent);
   else
     for (const event of events) {
-      const groups = membersOf(hooksOf(after, root))[event];
-      after = Array.isArray(groups)
-        ? withValue(after, [...root, event], undefined, group(event), indent)
-        : withValue(after, root, event, [group(event)], indent);
+      const entries = membersOf(hooksOf(after, root))[event];
+      after = Array.isArray(entries)
+        ? withValue(after, [...root, event], undefined, entry(event, command), indent)
+        : withValue(after, root, event, [entry(event, command)], indent);
     }
-  const lines = events.map((event) => `+ ${event}: ${JSON.stringify(group(event))}`);
+  const lines = events.map((event) => `+ ${event}: ${JSON.stringify(entry(event, command))}`);
   return { path, before, after, lines };
 }
 
@@ -197,20 +172,20 @@ export function uninstalled(agent: AgentName, home: string): Change {
   const found = readJson(path);
   let after = found?.text ?? '';
   const lines: string[] = [];
-  const groupsOf = (event: string) => listOf(membersOf(hooksOf(after, root))[event]);
+  const entriesOf = (event: string) => listOf(membersOf(hooksOf(after, root))[event]);
   // Backwards, since removing an element moves those after it.
   for (const event of Object.keys(membersOf(hooksOf(after, root))).reverse()) {
-    const groups = groupsOf(event);
-    for (const [index, group] of [...groups.entries()].reverse()) {
-      const hooks = listOf(membersOf(group).hooks);
+    const entries = entriesOf(event);
+    for (const [index, entry] of [...entries.entries()].reverse()) {
+      const hooks = listOf(membersOf(entry).hooks);
       const ours = [...hooks.entries()].filter(([, hook]) => isOurs(hook)).reverse();
-      if (ours.length === 0) continue;
+      if (ours.length === 0 && !isOurs(entry)) continue;
       const isWhole = ours.length === hooks.length;
-      lines.unshift(`- ${event}: ${JSON.stringify(isWhole ? group : ours.map(([, hook]) => hook))}`);
+      lines.unshift(`- ${event}: ${JSON.stringify(isWhole ? entry : ours.map(([, hook]) => hook))}`);
       if (isWhole) after = without(after, [...root, event, index]);
       else for (const [position] of ours) after = without(after, [...root, event, index, 'hooks', position]);
     }
-    if (groups.length > 0 && groupsOf(event).length === 0) after = without(after, [...root, event]);
+    if (entries.length > 0 && entriesOf(event).length === 0) after = without(after, [...root, event]);
   }
   if (lines.length > 0 && root.length > 0 && Object.keys(membersOf(hooksOf(after, root))).length === 0)
     after = without(after, root);

@@ -4,10 +4,9 @@
  */
 
 import { CAN_MATTER, gitWordsOf } from '../input/git-words.js';
-import { isObject } from '../input/json-object.js';
-
-/** The document that an agent gives a hook on standard input, not checked. */
-export type Payload = Readonly<Record<string, unknown>>;
+import { COUNTERS, fromCursor } from './cursor-payload.js';
+import { agentOf } from './payload-agent.js';
+import { membersOf, type Payload, textOf } from './payload-members.js';
 
 /** How many characters of an output are searched for names: the last ones. */
 const SEARCHED_CHARACTERS = 1 << 16;
@@ -21,26 +20,27 @@ const FILES_AT_MOST = 1000;
 const ENDED_CALLS = ['PostToolUse', 'PostToolUseFailure'];
 const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...ENDED_CALLS];
 
-/** The members that show that a person gave a built-in command, by the event that shows it. */
-const COMMAND_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+/** Texts of one event only: what shows that a person gave a built-in command, and whose tokens they are. */
+const MEMBERS_OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
   PreCompact: ['trigger', 'prompt_id'],
   PreModelSwitch: ['source', 'prompt_id'],
+  stop: ['model', 'effort'],
+  afterAgentResponse: ['model', 'effort'],
 };
 
 const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
 
-/** A value as an object; any other value has no members. */
-export function membersOf(value: unknown): Payload {
-  return isObject(value) ? value : {};
+/** The forms of agents that don't write payloads as Claude Code does. */
+const FORMS: ReadonlyMap<string, (payload: Payload) => Payload> = new Map([['cursor', fromCursor]]);
+
+/** A payload in the form of Claude Code's, which all else here reads. */
+export function inOneForm(payload: Payload, agent = agentOf(payload)): Payload {
+  return FORMS.get(agent ?? '')?.(payload) ?? payload;
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Whether a payload becomes events. */
+/** Whether a payload, in the one form, becomes events. */
 export function isMapped(payload: Payload): boolean {
-  const { hook_event_name, hook_runs, tool_use_id, trigger, source } = payload;
+  const { agent, hook_event_name, hook_runs, tool_use_id, trigger, source } = payload;
   if (hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '')) return true;
   switch (hook_event_name) {
     case 'PreToolUse':
@@ -51,6 +51,11 @@ export function isMapped(payload: Payload): boolean {
       return trigger === 'manual';
     case 'PreModelSwitch':
       return source === 'command';
+    case 'afterFileEdit':
+      return agent === 'cursor';
+    case 'stop':
+    case 'afterAgentResponse':
+      return agent === 'cursor' && COUNTERS.some((name) => typeof payload[name] === 'number');
     default:
       return false;
   }
@@ -73,12 +78,6 @@ export function shellCommandOf({ tool_name, tool_input }: Payload): string | und
   return isShell ? textOf(membersOf(tool_input).command) : undefined;
 }
 
-/** The agent that wrote a payload, by the folder of its transcripts. */
-export function agentOf({ agent, transcript_path }: Payload): string | undefined {
-  const [, folder] = /[\\/]\.(claude|factory)[\\/]/.exec(textOf(transcript_path) ?? '') ?? [];
-  return textOf(agent) ?? (folder && (folder === 'claude' ? 'claude-code' : 'droid'));
-}
-
 /** The members with the given names, if they have the given type. */
 function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: readonly string[]): Payload {
   return Object.fromEntries(
@@ -90,15 +89,27 @@ function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: 
 export function withoutWords(payload: Payload): Payload {
   return {
     ...picked(payload, 'string', 'hook_event_name', 'session_id', 'cwd', 'permission_mode', 'reason'),
-    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'agent_id', 'client', 'entrypoint'),
-    ...picked(payload, 'string', ...(COMMAND_MEMBERS[textOf(payload.hook_event_name) ?? ''] ?? [])),
-    ...picked(payload, 'number', 'duration_ms'),
+    ...picked(
+      payload,
+      'string',
+      'tool_name',
+      'tool_use_id',
+      'mcp_server',
+      'agent_id',
+      'client',
+      'entrypoint',
+    ),
+    ...picked(payload, 'string', 'agent_version', 'user_email', 'payload_id'),
+    ...picked(payload, 'string', ...(MEMBERS_OF_EVENTS[textOf(payload.hook_event_name) ?? ''] ?? [])),
+    ...picked(payload, 'number', 'duration_ms', ...COUNTERS),
     agent: agentOf(payload),
     prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
     ...(isEndedCall(payload) && {
       ...picked(payload, 'boolean', 'is_interrupt'),
       tool_input: inputWithoutWords(payload),
+    }),
+    ...((isEndedCall(payload) || payload.hook_event_name === 'afterFileEdit') && {
       tool_response: responseWithoutWords(payload),
     }),
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, withControlsEscaped } from '../input/json-object.js';
-import { isMapped, type Payload, withoutWords } from './payload.js';
+import { inOneForm, isMapped, withoutWords } from './payload.js';
+import type { Payload } from './payload-members.js';
 import { deliver, keep } from './spool.js';
 
 /** How long after its start the process keeps sending. The agent waits for it. */
@@ -10,6 +11,7 @@ const ENDS_AFTER_MS = 130;
 export interface HookContext {
   /** The folder of the connection and the spool. */
   readonly folder: string;
+  /** The agent that wrote the payload; undefined if it is none that is known. */
   readonly agent: string | undefined;
   /** How the agent was started, as it tells its hooks. */
   readonly entrypoint: string | undefined;
@@ -22,7 +24,8 @@ export interface HookContext {
 /** Parses the document on standard input. Throws an error with a sentence if it isn't a JSON object. */
 export function payloadOf(text: string): Payload {
   try {
-    const payload: unknown = JSON.parse(withControlsEscaped(text));
+    // On Windows, some agents begin with a byte order mark.
+    const payload: unknown = JSON.parse(withControlsEscaped(text.replace(/^\uFEFF/, '')));
     if (isObject(payload)) return payload;
   } catch {
     // The parser's message could quote anything.
@@ -32,7 +35,8 @@ export function payloadOf(text: string): Payload {
 
 /** Forwards a payload without its words, if it becomes events. Answers a sentence if it has to wait. */
 export async function send(payload: Payload, context: HookContext): Promise<string | undefined> {
-  return isMapped(payload) ? forward(withoutWords(payload), context) : undefined;
+  const own = inOneForm(payload, context.agent);
+  return isMapped(own) ? forward(withoutWords(own), context) : undefined;
 }
 
 /** Spools a document, and sends as much of the spool as there is time for. Another process sends the rest. */
@@ -43,7 +47,7 @@ export async function forward(document: Payload, context: HookContext): Promise<
     {
       ...document,
       timestamp: now,
-      payload_id: randomUUID(),
+      payload_id: document.payload_id ?? randomUUID(),
       ...(agent === undefined ? {} : { agent }),
       ...(entrypoint === undefined ? {} : { entrypoint }),
     },

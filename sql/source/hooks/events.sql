@@ -17,6 +17,12 @@ payload AS MATERIALIZED (
     END AS built_in_command,
     -- One command can have several payloads, with one prompt_id.
     id_with(built_in_command, coalesce(nullif(prompt_id, ''), payload_id)) AS command_id,
+    -- Cursor tells a generation's tokens when it stops. Its input includes what was read from the cache and written to it.
+    hook_runs IS NULL AND agent = 'cursor' AND hook_event_name IN ('stop', 'afterAgentResponse') AS has_tokens,
+    coalesce(clamped(input_tokens), 0) AS all_input,
+    coalesce(clamped(output_tokens), 0) AS output,
+    coalesce(clamped(cache_read_tokens), 0) AS cache_read,
+    coalesce(clamped(cache_write_tokens), 0) AS cache_write,
     hook_event_name <> 'PostToolUseFailure'
       AND coalesce((tool_response).success, true)
       AND NOT coalesce((tool_response).is_error, false)
@@ -34,7 +40,7 @@ file_change AS (
     tool_response,
     unnest(changed_files(tool_name, tool_input, (tool_response).type, name_of((tool_response).filePath))) AS file
   FROM payload
-  WHERE is_ended_call
+  WHERE (is_ended_call OR hook_runs IS NULL AND agent = 'cursor' AND hook_event_name = 'afterFileEdit')
     AND is_success
 ),
 event AS (
@@ -91,9 +97,24 @@ event AS (
   UNION ALL BY NAME
   SELECT
     payload,
+    'model_usage' AS type,
+    'usage:' || id AS event_id,
+    model_or_unknown(name_of(model)) AS model,
+    greatest(all_input - cache_read - cache_write, 0) AS input_tokens,
+    output AS output_tokens,
+    cache_read AS cache_read_tokens,
+    cache_write AS cache_write_tokens,
+    word_of(effort) AS effort
+  FROM payload
+  WHERE has_tokens
+    AND is_used(all_input, output, cache_read, cache_write)
+  UNION ALL BY NAME
+  SELECT
+    payload,
     'tool_call' AS type,
     'tool:' || id AS event_id,
     tool_name,
+    name_of(mcp_server) AS mcp_server,
     -- Unknown of a call that is about to begin: whether it ended or was refused is seen by other events (refused_calls).
     CASE WHEN is_ended_call THEN is_success END AS success,
     CASE WHEN is_ended_call AND (coalesce(is_interrupt, false) OR coalesce((tool_response).interrupted, false)) THEN true END AS is_stopped,
@@ -183,6 +204,8 @@ SELECT
   (payload).user_id AS user_id,
   (payload).session_id AS session_id,
   (payload).agent AS agent,
+  CASE WHEN NOT is_longer((payload).agent_version, 128) THEN (payload).agent_version END AS agent_version,
+  CASE WHEN (payload).user_email <> '' AND NOT is_longer((payload).user_email, 320) THEN lower((payload).user_email) END AS user_email,
   CASE WHEN (payload).agent_id <> '' AND NOT is_longer((payload).agent_id, 128) THEN (payload).agent_id END AS agent_id,
   coalesce((payload).client, client_of((payload).entrypoint)) AS client,
   autonomy_mode_of((payload).permission_mode) AS autonomy_mode,
