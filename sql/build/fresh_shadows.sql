@@ -153,6 +153,8 @@ session_usage AS (
     agent,
     compared_session(session_id, user_id) AS session_id,
     channel,
+    request_id,
+    is_correction(type, event_id) AS is_correction,
     goes_by_request(type, agent, request_id) AS goes_by_request,
     CASE
       WHEN channel = 'log' AND request_id IS NULL THEN channel_rank('otlp_span') + 0.5
@@ -189,6 +191,19 @@ worse_in_session AS (
   WHERE session_usage.channel_rank > session_best.best_rank
     AND NOT session_usage.goes_by_request
     AND (session_usage.org_id, session_usage.day) IN (SELECT org_id, day FROM shadow_days)
+),
+-- Cursor tells later which of a session's requests it doesn't bill. Neither these requests nor the news of them count.
+unbilled AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    'request' AS reason
+  FROM session_usage
+  WHERE agent = 'cursor'
+    AND channel <> 'hook'
+    AND (org_id, request_id) IN (SELECT org_id, request_id FROM session_usage WHERE is_correction)
+    AND (org_id, day) IN (SELECT org_id, day FROM shadow_days)
 ),
 -- Most days have one channel, and their events aren't compared.
 mixed_day AS (
@@ -252,6 +267,42 @@ worse_channel AS (
   WHERE channel_rank(events.channel) > mixed_family.best_rank
     AND NOT is_session_usage(events.type, events.agent)
     AND NOT goes_by_request(events.type, events.agent, events.request_id)
+    -- No hook of Cursor tells a skill.
+    AND NOT (events.type = 'skill_use' AND coalesce(events.agent, '') = 'cursor')
+),
+-- Cursor's metrics of tools name no conversation, and some of its requests have none. Of a person whose hooks tell the same kind on that day
+-- they give way, unless it was in the cloud, where nobody's hooks run. Without an address nobody can tell whose they are.
+hooked_person AS (
+  SELECT DISTINCT org_id, day, event_family(type) AS family, user_id AS person
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+    AND channel = 'hook'
+    AND agent = 'cursor'
+  UNION
+  SELECT DISTINCT org_id, day, event_family(type) AS family, user_email AS person
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+    AND channel = 'hook'
+    AND agent = 'cursor'
+    AND user_email IS NOT NULL
+),
+without_conversation AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    'channel' AS reason
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+    AND agent = 'cursor'
+    AND session_id = ''
+    AND channel_rank(channel) > channel_rank('hook')
+    AND coalesce(client, '') NOT IN ('cloud-agent', 'bugbot', 'grok-bot')
+    AND (
+      (org_id, day, event_family(type), user_id) IN (SELECT org_id, day, family, person FROM hooked_person)
+      OR (org_id, day, event_family(type), coalesce(user_email, '')) IN (SELECT org_id, day, family, person FROM hooked_person)
+      OR user_email IS NULL AND (org_id, day, event_family(type)) IN (SELECT org_id, day, family FROM hooked_person)
+    )
 ),
 -- Events that gave way to events that retention has removed.
 remembered AS (
@@ -280,7 +331,11 @@ FROM (
   UNION ALL
   SELECT org_id, day, event_id, reason FROM worse_in_session
   UNION ALL
+  SELECT org_id, day, event_id, reason FROM unbilled
+  UNION ALL
   SELECT org_id, day, event_id, reason FROM worse_channel
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM without_conversation
   UNION ALL
   SELECT org_id, day, event_id, reason FROM remembered
 ) AS shadow

@@ -26,7 +26,7 @@ function rankOf(event: StoredEvent): number {
 
 /** Whether it is compared over its whole session. */
 function isOfSession(event: StoredEvent): boolean {
-  return event.type === 'model_usage' && isOf(['droid', 'copilot-chat', 'copilot-cli'], event);
+  return event.type === 'model_usage' && isOf(['droid', 'copilot-chat', 'copilot-cli', 'cursor'], event);
 }
 
 function isNear(one: StoredEvent, other: StoredEvent): boolean {

@@ -22,7 +22,7 @@ export function promptClassOf(event: StoredEvent): number {
   const isSum =
     event.value('is_sum') === true ||
     ['otlp_metric', 'vendor_api'].includes(event.text('channel') ?? '') ||
-    ['copilot-chat', 'copilot-cli', 'droid'].includes(event.text('agent') ?? '');
+    ['copilot-chat', 'copilot-cli', 'cursor', 'droid'].includes(event.text('agent') ?? '');
   const prompt =
     event.count('input_tokens') + event.count('cache_read_tokens') + event.count('cache_write_tokens');
   return isSum ? 0 : (LIMITS.find((limit) => prompt > limit) ?? 0);

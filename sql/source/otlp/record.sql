@@ -18,12 +18,13 @@ SELECT
     'occurred_ms': coalesce(rfc3339_ms(attributes['event.timestamp']), try_cast("time" AS BIGINT) // 1000000),
     'user_id': coalesce(person, installation, 'unknown'),
     'is_installation': CASE WHEN person IS NULL AND installation IS NOT NULL THEN true END,
-    'user_email': nullif(lower(attributes['user.email']), ''),
+    'user_email': nullif(lower(coalesce(attributes['user.email'], attributes['cursor.user.email'])), ''),
     'session_id': coalesce(
       -- A sub-agent of Gemini CLI has its parent's session.id. Its own session is in the id of its prompts: `<session>#<number>`.
       CASE WHEN agent = 'gemini-cli' THEN nullif(regexp_extract(attributes['prompt_id'], '^([^#]+)#\d+$', 1), '') END,
       nullif(attributes['gen_ai.conversation.id'], ''),
       nullif(attributes['conversation.id'], ''),
+      nullif(attributes['cursor.conversation.id'], ''),
       -- Some are told not to name it.
       attributes['session.id'],
       ''
@@ -44,6 +45,8 @@ SELECT
     'client': CASE
       WHEN agent = 'claude-code' THEN client_of(attributes['app.entrypoint'])
       WHEN agent = 'codex' THEN codex_client_of(attributes['originator'], NULL)
+      WHEN agent = 'cursor' AND attributes['cursor.surface'] = 'cli' THEN 'terminal-ui'
+      WHEN agent = 'cursor' AND attributes['cursor.surface'] <> 'unspecified' THEN client_named(attributes['cursor.surface'])
       WHEN attributes['interactive'] = 'false' THEN 'non-interactive-cli'
     END,
     'autonomy_mode': coalesce(
@@ -62,6 +65,9 @@ FROM (
       nullif(attributes['enduser.id'], ''),
       nullif(attributes['user.account_uuid'], ''),
       nullif(attributes['user.account_id'], ''),
+      nullif(lower(attributes['cursor.user.email']), ''),
+      nullif(attributes['cursor.user.account_id'], ''),
+      nullif(attributes['cursor.user.id'], ''),
       -- Claude Code calls its installation so.
       CASE WHEN agent IS DISTINCT FROM 'claude-code' THEN nullif(attributes['user.id'], '') END
     ) AS person,
