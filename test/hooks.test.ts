@@ -1011,10 +1011,13 @@ describe('hooks send', () => {
       'dist/command/run-program.js',
       ...['refusals', 'renames'].map((name) => `dist/disk/${name}.js`),
       'dist/exit.js',
-      ...['cursor-payload', 'hook-command', 'payload-agent', 'payload-members', 'payload'].map(
+      ...['changed-lines', 'codex-payload', 'copilot-payload', 'cursor-payload', 'gemini-payload'].map(
         (name) => `dist/hooks/${name}.js`,
       ),
-      ...['send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
+      ...['hook-command', 'payload-agent', 'payload-members', 'payload', 'send-payload', 'spool'].map(
+        (name) => `dist/hooks/${name}.js`,
+      ),
+      'dist/hooks/windsurf-payload.js',
       'dist/input/git-words.js',
       'dist/input/json-object.js',
       'dist/terminal/node-version.js',

@@ -20,11 +20,16 @@ interface HookedAgent {
 }
 
 /** Hooks in groups of those with the same matcher, as Claude Code has them. */
-function group(event: string, command: string): object {
+function group(event: string, command: string, timeout = TIMEOUT_SECONDS): object {
   return {
     ...(event.includes('Tool') ? { matcher: '*' } : {}),
-    hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
+    hooks: [{ type: 'command', command, timeout }],
   };
+}
+
+/** The same in milliseconds. Newer versions of Qwen Code take them for that, and smaller numbers for seconds. */
+function groupInMs(event: string, command: string): object {
+  return group(event, command, TIMEOUT_SECONDS * 1000);
 }
 
 /** All agents whose hooks can be installed, by name. */
@@ -67,6 +72,45 @@ export const HOOKED_AGENTS = {
       'sessionEnd',
     ],
     entry: (_, command) => ({ command, timeout: TIMEOUT_SECONDS }),
+  },
+  codex: {
+    fileIn: (home) => join(home, '.codex', 'hooks.json'),
+    events: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'SessionEnd'],
+    entry: group,
+  },
+  // Calls have no ids, so one that is about to begin would become no event.
+  'gemini-cli': {
+    fileIn: (home) => join(home, '.gemini', 'settings.json'),
+    events: ['SessionStart', 'BeforeAgent', 'AfterTool', 'SessionEnd'],
+    entry: groupInMs,
+  },
+  'qwen-code': {
+    fileIn: (home) => join(home, '.qwen', 'settings.json'),
+    events: [
+      'SessionStart',
+      'UserPromptSubmit',
+      'PreToolUse',
+      'PostToolUse',
+      'PostToolUseFailure',
+      'SessionEnd',
+    ],
+    entry: groupInMs,
+  },
+  // Calls have no ids here either, and preToolUse would refuse calls if it failed.
+  'copilot-cli': {
+    fileIn: (home) => join(home, '.copilot', 'hooks', 'daybook.json'),
+    inNewFile: { version: 1 },
+    neededMember: 'hooks',
+    events: ['sessionStart', 'userPromptSubmitted', 'postToolUse', 'postToolUseFailure', 'sessionEnd'],
+    entry: (_, command) => ({
+      ...{ type: 'command', bash: command, powershell: command },
+      timeoutSec: TIMEOUT_SECONDS,
+    }),
+  },
+  windsurf: {
+    fileIn: (home) => join(home, '.codeium', 'windsurf', 'hooks.json'),
+    events: ['pre_user_prompt', 'post_read_code', 'post_write_code', 'post_run_command', 'post_mcp_tool_use'],
+    entry: (_, command) => ({ command, show_output: false }),
   },
 } as const satisfies Record<string, HookedAgent>;
 

@@ -83,7 +83,8 @@ export function commandOf(agent: AgentName, program: readonly string[], folder: 
 
 /** Whether a hook was installed by Daybook, wherever Daybook was installed at that time. */
 function isOurs(hook: unknown): boolean {
-  const [, agent] = / hooks send --agent ([a-z-]+)(?: |$)/.exec(String(membersOf(hook).command)) ?? [];
+  const { command, bash } = membersOf(hook);
+  const [, agent] = / hooks send --agent ([a-z-]+)(?: |$)/.exec(String(command ?? bash)) ?? [];
   return AGENT_NAMES.some((name) => name === agent);
 }
 
@@ -187,7 +188,13 @@ export function uninstalled(agent: AgentName, home: string): Change {
     }
     if (entries.length > 0 && entriesOf(event).length === 0) after = without(after, [...root, event]);
   }
-  if (lines.length > 0 && root.length > 0 && Object.keys(membersOf(hooksOf(after, root))).length === 0)
+  const isNeeded = hookedAgent(agent).neededMember === root[0];
+  if (
+    lines.length > 0 &&
+    root.length > 0 &&
+    !isNeeded &&
+    Object.keys(membersOf(hooksOf(after, root))).length === 0
+  )
     after = without(after, root);
   return { path, before: found?.text, after, lines };
 }

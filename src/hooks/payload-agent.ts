@@ -7,6 +7,9 @@ const BY_FOLDER: ReadonlyMap<string, string> = new Map([
   ['.cursor', 'cursor'],
   ['GitHub.copilot-chat', 'copilot-chat'],
   ['.copilot', 'copilot-cli'],
+  ['.codex', 'codex'],
+  ['.gemini', 'gemini-cli'],
+  ['.qwen', 'qwen-code'],
   ['.grok', 'grok'],
 ]);
 

@@ -4,9 +4,13 @@
  */
 
 import { CAN_MATTER, gitWordsOf } from '../input/git-words.js';
+import { fromCodex } from './codex-payload.js';
+import { fromCopilot } from './copilot-payload.js';
 import { COUNTERS, fromCursor } from './cursor-payload.js';
+import { fromGemini, fromQwen } from './gemini-payload.js';
 import { agentOf } from './payload-agent.js';
 import { membersOf, type Payload, textOf } from './payload-members.js';
+import { fromWindsurf } from './windsurf-payload.js';
 
 /** How many characters of an output are searched for names: the last ones. */
 const SEARCHED_CHARACTERS = 1 << 16;
@@ -28,10 +32,17 @@ const MEMBERS_OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
   afterAgentResponse: ['model', 'effort'],
 };
 
-const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
+const SHELLS = ['bash', 'powershell', 'execute', 'shell', 'run_shell_command'];
 
 /** The forms of agents that don't write payloads as Claude Code does. */
-const FORMS: ReadonlyMap<string, (payload: Payload) => Payload> = new Map([['cursor', fromCursor]]);
+const FORMS: ReadonlyMap<string, (payload: Payload) => Payload> = new Map([
+  ['codex', fromCodex],
+  ['copilot-cli', fromCopilot],
+  ['cursor', fromCursor],
+  ['gemini-cli', fromGemini],
+  ['qwen-code', fromQwen],
+  ['windsurf', fromWindsurf],
+]);
 
 /** A payload in the form of Claude Code's, which all else here reads. */
 export function inOneForm(payload: Payload, agent = agentOf(payload)): Payload {
@@ -93,6 +104,7 @@ export function withoutWords(payload: Payload): Payload {
       payload,
       'string',
       'tool_name',
+      'file_tool',
       'tool_use_id',
       'mcp_server',
       'agent_id',
@@ -106,7 +118,7 @@ export function withoutWords(payload: Payload): Payload {
     prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
     ...(isEndedCall(payload) && {
-      ...picked(payload, 'boolean', 'is_interrupt'),
+      ...picked(payload, 'boolean', 'is_interrupt', 'has_outcome'),
       tool_input: inputWithoutWords(payload),
     }),
     ...((isEndedCall(payload) || payload.hook_event_name === 'afterFileEdit') && {
@@ -127,7 +139,7 @@ function beginningOf(prompt: string): string | undefined {
 
 function inputWithoutWords(payload: Payload): Payload {
   const input = membersOf(payload.tool_input);
-  const isPatch = payload.tool_name === 'ApplyPatch';
+  const isPatch = (payload.file_tool ?? payload.tool_name) === 'ApplyPatch';
   const patch = isPatch ? (textOf(input.patch) ?? textOf(input.input) ?? textOf(input.command)) : undefined;
   const words = shellCommandOf(payload);
   const command = words === undefined ? undefined : gitWordsOf(words);

@@ -36,9 +36,10 @@ file_change AS (
   SELECT
     payload,
     id,
-    tool_name,
+    -- The tool of Claude Code or Droid that changes files as this one does.
+    coalesce(file_tool, tool_name) AS tool_name,
     tool_response,
-    unnest(changed_files(tool_name, tool_input, (tool_response).type, name_of((tool_response).filePath))) AS file
+    unnest(changed_files(coalesce(file_tool, tool_name), tool_input, (tool_response).type, name_of((tool_response).filePath))) AS file
   FROM payload
   WHERE (is_ended_call OR hook_runs IS NULL AND agent = 'cursor' AND hook_event_name = 'afterFileEdit')
     AND is_success
@@ -116,7 +117,7 @@ event AS (
     tool_name,
     name_of(mcp_server) AS mcp_server,
     -- Unknown of a call that is about to begin: whether it ended or was refused is seen by other events (refused_calls).
-    CASE WHEN is_ended_call THEN is_success END AS success,
+    CASE WHEN is_ended_call AND coalesce(has_outcome, true) THEN is_success END AS success,
     CASE WHEN is_ended_call AND (coalesce(is_interrupt, false) OR coalesce((tool_response).interrupted, false)) THEN true END AS is_stopped,
     coalesce(count_of((tool_response).durationMs), count_of((tool_response).totalDurationMs), count_of(duration_ms)) AS duration_ms
   FROM payload
@@ -130,7 +131,7 @@ event AS (
     coalesce(name_of((tool_input).skill), name_of((tool_input).command)) AS skill_name
   FROM payload
   WHERE is_ended_call
-    AND tool_name = 'Skill'
+    AND lower(tool_name) = 'skill'
     AND skill_name IS NOT NULL
   UNION ALL BY NAME
   SELECT
