@@ -82,6 +82,7 @@ const ON_EVERY_STORE = [
   'test/scim.test.ts',
   'test/silence.test.ts',
   'test/store.test.ts',
+  'test/vendors.test.ts',
 ];
 
 /** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */

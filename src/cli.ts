@@ -28,6 +28,7 @@ await runProgram({
   privacy: () => import('./command/privacy.js'),
   budgets: () => import('./command/budgets.js'),
   alerts: () => import('./command/alerts.js'),
+  pull: () => import('./command/pull.js'),
   organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),

@@ -195,6 +195,8 @@ async function populated() {
     `alert_revisions SELECT 'acme', 1, '{"ways":[{"name":"mail","to":["${NAMES.email}"]}],"mutes":[{"reason":"laptop of ${NAMES.user}"}]}', '${NAMES.user}', ${at}`,
     `alerts SELECT 'acme', 'silent', 'collector ${NAMES.user} c1', '${NAMES.user}', '{"user_id":"${NAMES.user}"}', ${at}, NULL`,
     `deliveries SELECT 'acme', 'msg_1', 'alerts', 'mail', ${at}, NULL, '', ${at}, 'undelivered', 7, ${at}, '550 no box of ${NAMES.email}'`,
+    `vendor_revisions SELECT 'acme', 1, '{"vendors":[{"url":"https://proxy.${NAMES.user}.example"}]}', '${NAMES.user}', ${at}`,
+    `vendor_pulls SELECT 'acme', 'anthropic-claude-code', ${at}, 1, 1, '[]', 'it answers ${NAMES.email}'`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];

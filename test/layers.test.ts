@@ -17,7 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/computers', 'src/ingest', 'src/page', 'src/people', 'src/readiness'],
   ['src/backup', 'src/hooks', 'src/otlp', 'src/sql'],
   ['src/collect', 'src/controls', 'src/mcp', 'src/scim'],
-  ['src/aggregate', 'src/alerts', 'src/sign-in'],
+  ['src/aggregate', 'src/alerts', 'src/sign-in', 'src/vendors'],
   ['src/socket'],
   ['src/service'],
   ['src/command'],

@@ -1,7 +1,7 @@
 -- One row is one event of the days in shadow_days that doesn't count, because a better channel reports the same. On days that aren't
 -- due, only the reasons request and session are looked for: the reason channel depends on no other day.
 -- docs/quality.md has the rules in words.
--- Reads shadowed_events and user_sessions as the last builds left them. Grain: (org_id, day, event_id).
+-- Reads fresh_users, and shadowed_events and user_sessions as the last builds left them. Grain: (org_id, day, event_id).
 WITH
 -- The events of a day that was never built don't matter yet: when it is built, the days next to it are looked at again.
 known_day AS (
@@ -304,6 +304,83 @@ without_conversation AS (
       OR user_email IS NULL AND (org_id, day, event_family(type)) IN (SELECT org_id, day, family FROM hooked_person)
     )
 ),
+-- A vendor's report of a day names neither sessions nor requests. It is compared by person, agent and day.
+vendor_day AS (
+  SELECT DISTINCT
+    org_id,
+    day
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+    AND channel = 'vendor_api'
+    AND session_id = ''
+),
+better_event AS (
+  SELECT
+    events.org_id AS org_id,
+    events.day AS day,
+    coalesce(events.agent, '') AS agent_name,
+    coalesce(fresh_users.user_id, events.user_id) AS user_id,
+    CASE WHEN events.type IN ('model_usage', 'other_usage') THEN 1 ELSE 0 END AS is_usage
+  FROM events
+  LEFT JOIN fresh_users
+    ON fresh_users.org_id = events.org_id
+    AND fresh_users.day = events.day
+    AND fresh_users.session_id = events.session_id
+    AND fresh_users.agent = coalesce(events.agent, '')
+    AND fresh_users.channel = events.channel
+    AND fresh_users.named_user_id = events.user_id
+    AND names_no_person(events.channel, events.user_id, events.is_installation)
+  WHERE (events.org_id, events.day) IN (SELECT org_id, day FROM vendor_day)
+    AND events.channel <> 'vendor_api'
+),
+better_day AS (
+  SELECT
+    better_event.org_id AS org_id,
+    better_event.day AS day,
+    better_event.agent_name AS agent_name,
+    coalesce(aliases.user_id, better_event.user_id) AS user_id,
+    max(better_event.is_usage) AS has_usage
+  FROM better_event
+  LEFT JOIN aliases
+    ON aliases.org_id = better_event.org_id
+    AND aliases.alias = better_event.user_id
+  GROUP BY
+    better_event.org_id,
+    better_event.day,
+    better_event.agent_name,
+    coalesce(aliases.user_id, better_event.user_id)
+),
+worse_vendor AS (
+  SELECT
+    reported.org_id AS org_id,
+    reported.day AS day,
+    reported.event_id AS event_id,
+    'channel' AS reason
+  FROM (
+    SELECT
+      events.org_id AS org_id,
+      events.day AS day,
+      events.event_id AS event_id,
+      events.type AS type,
+      coalesce(events.agent, '') AS agent_name,
+      coalesce(aliases.user_id, events.user_id) AS user_id
+    FROM events
+    LEFT JOIN aliases
+      ON aliases.org_id = events.org_id
+      AND aliases.alias = events.user_id
+    WHERE (events.org_id, events.day) IN (SELECT org_id, day FROM vendor_day)
+      AND events.channel = 'vendor_api'
+      AND events.session_id = ''
+  ) AS reported
+  JOIN better_day
+    ON better_day.org_id = reported.org_id
+    AND better_day.day = reported.day
+    AND better_day.agent_name = reported.agent_name
+    AND better_day.user_id = reported.user_id
+  -- Hooks tell that a person worked, and not how many tokens that took.
+  WHERE reported.type <> 'model_usage'
+    OR better_day.has_usage = 1
+),
 -- Events that gave way to events that retention has removed.
 remembered AS (
   SELECT
@@ -336,6 +413,8 @@ FROM (
   SELECT org_id, day, event_id, reason FROM worse_channel
   UNION ALL
   SELECT org_id, day, event_id, reason FROM without_conversation
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM worse_vendor
   UNION ALL
   SELECT org_id, day, event_id, reason FROM remembered
 ) AS shadow

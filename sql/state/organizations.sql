@@ -25,6 +25,8 @@ SELECT
     UNION ALL
     SELECT org_id FROM alert_revisions
     UNION ALL
+    SELECT org_id FROM vendor_revisions
+    UNION ALL
     SELECT org_id FROM people
     UNION ALL
     SELECT org_id FROM scim_users

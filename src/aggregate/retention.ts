@@ -4,6 +4,7 @@ import { staleDays } from '../store/stale-days.js';
 import { removeOldEntries } from '../store/state/access-log.js';
 import { removeOldAlerts } from '../store/state/alert-log.js';
 import { removeOldHeartbeats } from '../store/state/heartbeat.js';
+import { removeOldPulls } from '../store/state/vendor-pulls.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
 /** If the clock is further ahead of the newest record than this, it must have been so for a while to be believed. */
@@ -53,10 +54,11 @@ export async function removeOldEvents(
   );
 }
 
-/** Removes entries of the access log, heartbeats, alerts and their messages that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
+/** Removes entries of the access log, heartbeats, alerts and their messages, and pulls that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
 export async function removeOldState(store: Store, now: number): Promise<void> {
   if (!(await isPlausible(store, now))) return;
   await removeOldEntries(store, now);
   await removeOldHeartbeats(store, now);
   await removeOldAlerts(store, now);
+  await removeOldPulls(store, now);
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { isAllowedHost } from '../network/allowed-host.js';
 import { limitedFetch } from '../network/outgoing.js';
 import { faultText } from '../network/provider-text.js';
 import type { Config } from '../settings/config.js';
@@ -13,14 +14,6 @@ const MAIL_MS = 30_000;
 /** A message that wasn't taken, and why. */
 export class Undelivered extends Error {
   override name = 'Undelivered';
-}
-
-/** Whether messages may be posted to an address: to the hosts that the operator names, as `hooks.slack.com`, `*.acme.example` or `10.0.0.4:8080`. */
-export function isAllowedHost(address: string, hosts: readonly string[]): boolean {
-  const { host } = new URL(address);
-  return hosts.some((allowed) =>
-    allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
-  );
 }
 
 /** Sends a message one way out. Throws Undelivered. `now` is Unix milliseconds. */

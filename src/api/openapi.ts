@@ -182,6 +182,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       { name: 'people', description: 'Who the users are: their names, teams and cost centres.' },
       { name: 'budgets', description: 'What may be spent in each month.' },
       { name: 'alerts', description: 'What people are told without asking.' },
+      { name: 'vendors', description: "Vendors' APIs that are pulled each night." },
       { name: 'privacy', description: 'Who may see people by name.' },
       { name: 'audit', description: 'Who asked for which answers about whom, for owners.' },
       { name: 'controls', description: "Settings that an organization's owner controls, and their changes." },

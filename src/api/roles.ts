@@ -21,6 +21,7 @@ export const ACTIONS = {
   'change privacy': ['owner'],
   'manage budgets': ['owner'],
   'manage alerts': ['owner'],
+  'manage vendors': ['owner'],
   'manage API keys': ['owner'],
   'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],

@@ -14,8 +14,15 @@ import type { Source } from './source.js';
 const BATCH = { bytes: 1 << 30, files: 20_000 };
 /** The same for documents, and for lines whose order counts: all of a batch is in memory at a time. */
 const SMALL_BATCH = { bytes: 64 << 20, files: 500 };
-/** Counts the runs that have read all files again, since the process began. */
+/** Counts the runs that have read files again, since the process began. */
 let runs = 0;
+
+/** Names a run of `remap` and `withdraw`. */
+export function nextRun(): number {
+  runs += 1;
+  return runs;
+}
+
 /** When the store has failed on more files, the rest is not tried. */
 const FAILURES_AT_MOST = 100;
 
@@ -110,16 +117,16 @@ export async function ingest(
   // Events of agents are what a mapping makes of files. Those that a former mapping made and the present one doesn't go before others come, so
   // that the next run does all of it again if this one is cut off.
   if (!source.namesUsers && changed.some(({ isRemapped }) => isRemapped === true)) {
-    runs += 1;
+    const run = nextRun();
     let events = 0;
     for (const files of batchesOf(source, all, all, most)) {
       signal?.throwIfAborted();
-      for (const { accepted } of await settle(files, () => {}, runs)) events += accepted;
+      for (const { accepted } of await settle(files, () => {}, run)) events += accepted;
     }
     const { orgId, userId = '' } = request;
     const paths = [...new Set([...known, ...all.map(({ path }) => nameOf(path))])];
     await store.withdraw({
-      run: runs,
+      run,
       orgId,
       source: source.name,
       userId,

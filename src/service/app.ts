@@ -58,6 +58,7 @@ import { sqlRoutes } from '../sql/sql-routes.js';
 import type { Store } from '../store/store.js';
 import { print } from '../terminal/printing.js';
 import { ulid } from '../ulid.js';
+import { vendorRoutes } from '../vendors/vendor-routes.js';
 import { Metrics } from './prometheus.js';
 import { readCertificate } from './served-certificate.js';
 
@@ -188,6 +189,7 @@ export function buildApp(
   app.register(family('v0', peopleRoutes), { ...all, prefix: '/api/v0/organization/people' });
   app.register(family('v0', budgetRoutes), { ...all, prefix: '/api/v0/organization/budgets' });
   app.register(family('v0', alertRoutes), { ...all, secretKey, prefix: '/api/v0/organization/alerts' });
+  app.register(family('v0', vendorRoutes), { ...all, secretKey, prefix: '/api/v0/organization/vendors' });
   app.register(family('v0', privacyRoutes), { ...all, prefix: '/api/v0/organization/privacy' });
   app.register(family('v0', auditRoutes), { ...all, prefix: '/api/v0/organization/audit' });
   addComputers(app, all);

@@ -20,6 +20,7 @@ import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
 import { damagedLogs } from '../store/database-file.js';
 import type { Store } from '../store/store.js';
+import { pullAll } from '../vendors/pull-reports.js';
 import { buildApp } from './app.js';
 import { Metrics } from './prometheus.js';
 import { keepRenewed } from './served-certificate.js';
@@ -131,13 +132,16 @@ export async function serve(
           'an interrupted erasure could not be finished: the next build tries again',
         ),
     );
+    const key = new SecretKey(config);
     const beforeBuild = async (cause: Cause) => {
       await finishErasuresIn({ store, config, lake, settle, clock });
       await inbox.drain(store);
+      const pulls = { store, config, key, clock, stopping: stopping.signal };
+      await pullAll(pulls, cause === 'nightly', serving.log);
       if (config.pricesUpdate === 'daily' && cause === 'nightly')
         await updatePrices(config, clock(), serving.log, stopping.signal);
     };
-    const alarm = new Alarm({ store, config, key: new SecretKey(config), app: serving, clock }, serving.log);
+    const alarm = new Alarm({ store, config, key, app: serving, clock }, serving.log);
     const schedule = new Schedule(
       ...([store, clock, serving.log, beforeBuild] as const),
       { retentionDays: config.retentionDays, publish: (days) => lake.publish(store, days) },

@@ -215,6 +215,11 @@ export const Settings = z.object({
     list('hooks.slack.com,*.logic.azure.com,*.api.powerplatform.com,*.webhook.office.com'),
     'hosts to which [alerts](alerts.md) may be posted, separated by commas: `alerts.acme.example`, `*.acme.example` or `10.0.0.4:8080`',
   ),
+  vendorHosts: setting(
+    'DAYBOOK_VENDOR_HOSTS',
+    list(),
+    "hosts other than the vendors' own from which [vendors' APIs](vendors.md) may be pulled, such as that of GitHub Enterprise Server, written as above",
+  ),
   /** The server through which e-mail is sent. */
   smtp: z.object({
     url: setting(

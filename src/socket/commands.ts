@@ -164,6 +164,9 @@ export const Arguments = {
   getAlerts: z.strictObject({ orgId: z.string() }),
   setAlerts: z.strictObject({ orgId: z.string(), settings: z.unknown(), user: nameText(128) }),
   testAlerts: z.strictObject({ orgId: z.string(), way: z.string() }),
+  getVendors: z.strictObject({ orgId: z.string() }),
+  setVendors: z.strictObject({ orgId: z.string(), settings: z.unknown(), user: nameText(128) }),
+  pull: z.strictObject({ orgId: z.string() }),
   erasePerson: z.strictObject({
     orgId: z.string(),
     erased: z.string().min(1).max(320),
@@ -512,6 +515,29 @@ export const commands = {
     if (answer === undefined)
       throw new UsageError(`There is no way ${name}: "daybook alerts list --org ${orgId}" lists them.`);
     return { answer };
+  },
+  /** The vendors without keys, and the last pull of each report. */
+  getVendors: async ({ store }: Context, { orgId }: Of<'getVendors'>) => {
+    await requireKnown(store, orgId);
+    const [{ vendorSettings }, { newestPulls }] = await Promise.all([
+      import('../vendors/vendor-settings.js'),
+      import('../store/state/vendor-pulls.js'),
+    ]);
+    const { settings } = await vendorSettings(store, orgId);
+    return { settings, pulls: await newestPulls(store, orgId) };
+  },
+  setVendors: async ({ store, config, clock }: Context, { orgId, user, ...given }: Of<'setVendors'>) => {
+    await requireKnown(store, orgId);
+    const { VendorSettings, changeVendorSettings } = await import('../vendors/vendor-settings.js');
+    const { settings } = checked(z.object({ settings: VendorSettings }), given);
+    return changeVendorSettings(store, orgId, settings, new SecretKey(config), user, clock());
+  },
+  pull: async ({ store, config, clock, stopping }: Context, { orgId }: Of<'pull'>) => {
+    await requireKnown(store, orgId);
+    const { pullOrganization } = await import('../vendors/pull-reports.js');
+    const key = new SecretKey(config);
+    const deps = { store, config, key, clock, ...(stopping === undefined ? {} : { stopping }) };
+    return { pulls: await pullOrganization(deps, orgId) };
   },
   erasePerson: async (context: Context, { orgId, erased, isTrial, user }: Of<'erasePerson'>) => {
     await requireKnown(context.store, orgId);

@@ -1843,6 +1843,30 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "seen_at", type: "TIMESTAMP_MS", isNullable: false, comment: "of the event that gave it" },
     ],
   },
+  vendor_pulls: {
+    about: "One row is one time that a report of a vendor was pulled.",
+    grain: ["org_id", "report", "pulled_at"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "report", type: "VARCHAR", isNullable: false, comment: "such as anthropic-claude-code" },
+      { name: "pulled_at", type: "TIMESTAMP_MS", isNullable: false },
+      { name: "days", type: "BIGINT", isNullable: false, comment: "that were fetched whole" },
+      { name: "changed", type: "BIGINT", isNullable: false, comment: "of them, those that aren't as they were" },
+      { name: "missed", type: "VARCHAR", isNullable: false, comment: "JSON: the days that couldn't be fetched, which the next pull fetches" },
+      { name: "fault", type: "VARCHAR", isNullable: false, comment: "the last fault; '' for none" },
+    ],
+  },
+  vendor_revisions: {
+    about: "One row is what an organization has said of the vendors' APIs that are pulled, after one change of it; the newest revision counts.",
+    grain: ["org_id", "revision"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "revision", type: "BIGINT", isNullable: false, comment: "from 1, without gaps" },
+      { name: "settings", type: "VARCHAR", isNullable: false, comment: "JSON, with encrypted keys" },
+      { name: "author", type: "VARCHAR", isNullable: false, comment: "who made the change" },
+      { name: "changed_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
   written_rows: {
     about: "One row is one table that the running build has written, with the number of rows that its query returned.",
     grain: ["table_name"],

@@ -22,10 +22,10 @@ export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
 /** The scratch tables that say which events of the running build count, and for whom, in the order in which they are filled. */
 export const DECISION_TABLES = [
-  'shadow_days',
-  'fresh_shadows',
   'user_days',
   'fresh_users',
+  'shadow_days',
+  'fresh_shadows',
   'fresh_auxiliary',
 ] as const;
 

@@ -60,18 +60,24 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
     throw new UsageError(`There is no organization ${orgId}: "daybook organizations" lists them.`);
   if (!found.is_empty)
     throw new UsageError(
-      `The organization ${orgId} has events, computers, controls, budgets, alerts, readiness reports, people or groups: only an empty one can be removed.`,
+      `The organization ${orgId} has events, computers, controls, budgets, alerts, vendors, readiness reports, people or groups: only an empty one can be removed.`,
     );
   if (found.valid_keys > 0)
     throw new UsageError(
       `The organization ${orgId} still has valid keys: revoke them first, as "daybook keys list --org ${orgId}" names them.`,
     );
   await store.run(
-    ['keys', 'access_log', 'heartbeats', 'silence_acknowledgements', 'hidden_marks', 'organizations'].map(
-      (table) => ({
-        sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
-        parameters: { org_id: orgId },
-      }),
-    ),
+    [
+      'keys',
+      'access_log',
+      'heartbeats',
+      'silence_acknowledgements',
+      'hidden_marks',
+      'vendor_pulls',
+      'organizations',
+    ].map((table) => ({
+      sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
+      parameters: { org_id: orgId },
+    })),
   );
 }

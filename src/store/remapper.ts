@@ -49,7 +49,7 @@ export class Remapper extends Settler {
  */
 export async function findWithdrawn(
   session: Session,
-  { run, orgId, source, userId, events, files }: Withdrawal,
+  { run, orgId, source, userId, events, files, days }: Withdrawal,
 ): Promise<number> {
   await session.run(TABLES);
   const [noted] = await session.select(`SELECT count(*) AS events FROM given_events WHERE run = ${run}`);
@@ -60,13 +60,15 @@ export async function findWithdrawn(
     SET VARIABLE withdrawn_org = ${quote(orgId)};
     SET VARIABLE withdrawn_source = ${quote(source)};
     SET VARIABLE withdrawn_user = ${quote(userId)};
+    SET VARIABLE withdrawn_days = CAST([${(days ?? []).map(quote).join(', ')}] AS DATE[]);
     DELETE FROM other_files`);
   const list = `[${files.map(quote).join(', ')}]`;
   await session.run(
     `INSERT INTO other_files SELECT path FROM (SELECT unnest(CAST(${list} AS VARCHAR[])) AS path)
     WHERE path NOT IN (SELECT path FROM given_files WHERE run = ${run})`,
   );
-  await session.run(`CREATE OR REPLACE TEMP TABLE withdrawn AS ${readSql('ingest/withdrawn.sql')}`);
+  const query = days === undefined ? 'ingest/withdrawn.sql' : 'ingest/replaced.sql';
+  await session.run(`CREATE OR REPLACE TEMP TABLE withdrawn AS ${readSql(query)}`);
   await session.run(
     `DELETE FROM given_events WHERE run = ${run}; DELETE FROM given_files WHERE run = ${run}`,
   );

@@ -91,9 +91,9 @@ export function isReadError(error: unknown): boolean {
 /** Batches of more bytes aren't sorted: it would take many times as much room for temporary files. */
 const SORTED_BYTES = 1 << 30;
 
-/** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
+/** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere; or that a pull does. */
 export function isSpool(file: string): boolean {
-  return /^(lines-\d+(-\d+)?\.tmp|rows-\w+\.parquet)$/.test(file);
+  return /^((lines|pulled)-\d+(-\d+)?\.tmp|rows-\w+\.parquet)$/.test(file);
 }
 
 /** Whether a file can't be read as it is: of compressed ones the reader takes one that was cut off for whole. */

@@ -104,6 +104,8 @@ export interface Withdrawal {
   /** The name of the source. */
   readonly source: string;
   readonly userId: string;
+  /** Of a vendor's report: the days that were fetched again, of which nothing else stays. See sql/ingest/replaced.sql. */
+  readonly days?: readonly Day[];
   /** How many events the run gave. */
   readonly events: number;
   /** The paths of all files that were ever read for the same organization, source and user. */

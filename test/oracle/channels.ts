@@ -1,5 +1,6 @@
 import { CHANNELS, channelRank, isAnnounced, type StoredEvent, type Type } from './event.js';
 import { daysBefore } from './lists.js';
+import { ofPerson, type People } from './people.js';
 
 /** Which events give way to those of a better channel (docs/quality.md, "Events of several channels"). */
 
@@ -84,7 +85,22 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   );
 }
 
+/** Whether a vendor's report of a day gives way to another event of the same person, agent and day. */
+function isKnownBetter(event: StoredEvent, other: StoredEvent, people: People): boolean {
+  return (
+    event.text('channel') === 'vendor_api' &&
+    event.session_id === '' &&
+    other.text('channel') !== 'vendor_api' &&
+    event.day === other.day &&
+    (event.text('agent') ?? '') === (other.text('agent') ?? '') &&
+    ofPerson(event, people).user_id === ofPerson(other, people).user_id &&
+    (event.type !== 'model_usage' || ['model_usage', 'other_usage'].includes(other.type))
+  );
+}
+
 /** The events that count. */
-export function countedEvents(events: readonly StoredEvent[]): StoredEvent[] {
-  return events.filter((event) => !events.some((other) => givesWay(event, other)));
+export function countedEvents(events: readonly StoredEvent[], people: People): StoredEvent[] {
+  return events.filter(
+    (event) => !events.some((other) => givesWay(event, other) || isKnownBetter(event, other, people)),
+  );
 }

@@ -73,7 +73,7 @@ export class Organization {
     }
     const known = (event: StoredEvent) => persons.get(event) ?? event;
     this.decided = decided.map(known);
-    const closed = countedEvents(decided.filter(isClosed)).map(known);
+    const closed = countedEvents(decided.filter(isClosed), people).map(known);
     const open = decided.filter((event) => !isClosed(event));
     this.counted = [...closed, ...open];
     this.events = [...withAuxiliaryCalls(closed), ...open];

@@ -133,6 +133,42 @@ export interface Answers {
      */
     answer: string | null;
   };
+  getVendors: Vendors;
+  putVendors: Vendors;
+  getVendorsHistory: {
+    changes: Vendors[];
+  };
+  getVendorsPulls: {
+    /**
+     * the last pull of each report
+     */
+    pulls: {
+      /**
+       * the report of a vendor
+       */
+      report: string;
+      /**
+       * when it was pulled last
+       */
+      pulledAt: string;
+      /**
+       * days that were fetched whole
+       */
+      days: number;
+      /**
+       * of them, those that were not as before
+       */
+      changed: number;
+      /**
+       * days that could not be fetched; the next pull does
+       */
+      missed: string[];
+      /**
+       * the last fault, or null
+       */
+      fault: string | null;
+    }[];
+  };
   getPrivacy: Privacy;
   putPrivacy: Privacy;
   getPrivacyHistory: {
@@ -1400,6 +1436,46 @@ export interface Alerts {
    * whether leads of teams get the digest of their team by e-mail
    */
   leads: boolean;
+}
+/**
+ * vendors' APIs that are pulled, after a change of them
+ */
+export interface Vendors {
+  /**
+   * number of the change; 0 before the first
+   */
+  revision: number;
+  /**
+   * who made it, or a pseudonym; null before the first
+   */
+  changedBy: string | null;
+  /**
+   * null before the first change
+   */
+  changedAt: string | null;
+  /**
+   * the APIs that are pulled
+   *
+   * @maxItems 1
+   */
+  vendors: {
+    /**
+     * whose API it is
+     */
+    vendor: 'anthropic';
+    /**
+     * key of the API, a secret: answers have ***, and *** keeps it
+     */
+    key: '***' | string;
+    /**
+     * address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS
+     */
+    url: string | null;
+    /**
+     * the first day that is fetched; null for as far back as the vendor changes its numbers
+     */
+    since: string | null;
+  }[];
 }
 /**
  * who may see people by name
@@ -3181,6 +3257,7 @@ export interface Caller {
     | 'change privacy'
     | 'manage budgets'
     | 'manage alerts'
+    | 'manage vendors'
     | 'manage API keys'
     | 'end browser sessions'
     | 'read computers'

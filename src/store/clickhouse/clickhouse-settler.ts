@@ -141,12 +141,16 @@ class Reader extends Settler {
   }
 
   /** Fetches the stored events that files of a source gave, and the batches that brought them. */
-  async recallOf({ orgId, source, userId }: Withdrawal): Promise<void> {
+  async recallOf({ orgId, source, userId, days }: Withdrawal): Promise<void> {
     const ofSource = `org_id = ${quote(orgId)} AND source = ${quote(source)}`;
     await this.fetch(`SELECT ${BATCHES.join(', ')} FROM batches_rows WHERE ${ofSource}`, 'batches');
+    const isMeant =
+      days === undefined
+        ? `user_id = ${quote(userId)} AND channel = 'log'`
+        : `day IN (${days.map(quote).join(', ')}) AND channel = 'vendor_api'`;
     await this.fetch(
       `SELECT ${EVENTS.join(', ')} FROM events
-      WHERE org_id = ${quote(orgId)} AND user_id = ${quote(userId)} AND channel = 'log'
+      WHERE org_id = ${quote(orgId)} AND ${isMeant}
         AND batch IN (SELECT batch FROM batches_rows WHERE ${ofSource})`,
       'events',
     );

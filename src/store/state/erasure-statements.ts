@@ -35,6 +35,8 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   silence_acknowledgements: ['name', 'reason'],
   alert_revisions: ['settings'],
   deliveries: ['answer'],
+  vendor_revisions: ['settings'],
+  vendor_pulls: ['fault'],
 };
 
 /** The tables that a build writes, with a column. */
@@ -206,6 +208,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     ['hidden_marks', 'author'],
     ['budget_revisions', 'author'],
     ['alert_revisions', 'author'],
+    ['vendor_revisions', 'author'],
   ] as const)
     rename(table, column);
   const isErased = `user_id IN (${pseudonyms})`;

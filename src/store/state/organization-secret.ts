@@ -6,7 +6,7 @@ import { OfOrganizations } from './of-store.js';
 const known = new OfOrganizations<Buffer>();
 
 /** What names are hashed for. A hash for one purpose says nothing of one for another. */
-export type Purpose = 'pseudonym' | 'erased';
+export type Purpose = 'pseudonym' | 'erased' | 'vendor';
 
 /** Hashes a name with the secret of an organization (HMAC-SHA-256, RFC 2104). */
 export type NameHash = (name: string) => Buffer;

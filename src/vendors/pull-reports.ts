@@ -1,0 +1,243 @@
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { SecretKey } from '../controls/secret-key.js';
+import { addDays, type Day, dayOf, lastClosedDay } from '../day.js';
+import { rm } from '../disk/renames.js';
+import { nextRun } from '../ingest/ingest-files.js';
+import { isAllowedHost } from '../network/allowed-host.js';
+import type { Config } from '../settings/config.js';
+import { requireOrganization } from '../store/organization.js';
+import { meaningOfSource } from '../store/source-sql.js';
+import { erasedIn } from '../store/state/erased-names.js';
+import { Turns } from '../store/state/of-store.js';
+import { nameHash } from '../store/state/organization-secret.js';
+import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js';
+import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
+import type { Batch, Store } from '../store/store.js';
+import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
+import { PullFault, VendorClient } from './vendor-client.js';
+import type { Report, ReportRow } from './vendor-report.js';
+import { openVendorSettings, type Vendor, type VendorName } from './vendor-settings.js';
+
+/** How long one pull may take: milliseconds. */
+const PULL_MS = 60 * 60_000;
+/** How many changed days are replaced together. */
+const DAYS_TOGETHER = 50;
+/** After so many days in a row that couldn't be fetched, the rest is left to the next pull. */
+const FAULTS_AT_MOST = 3;
+/** A service that was down when a pull was due makes up for it. */
+const DUE_AFTER_MS = 24 * 60 * 60_000;
+
+interface Api {
+  /** Its name in sentences. */
+  readonly title: string;
+  readonly base: string;
+  readonly headers: (key: string) => Record<string, string>;
+  readonly reports: readonly Report[];
+}
+
+const APIS: Readonly<Record<VendorName, Api>> = {
+  anthropic: {
+    title: 'Anthropic',
+    base: 'https://api.anthropic.com',
+    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+    reports: [ANTHROPIC_CLAUDE_CODE],
+  },
+};
+
+/** What pulls work with. */
+export interface PullDeps {
+  readonly store: Store;
+  readonly config: Pick<Config, 'data' | 'vendorHosts'>;
+  readonly key: SecretKey;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly pause?: (ms: number) => Promise<unknown>;
+  /** Aborts when the service is about to stop. */
+  readonly stopping?: AbortSignal;
+}
+
+/** A day of a report that isn't as it was. */
+interface ChangedDay {
+  readonly day: Day;
+  readonly text: string;
+  readonly state: string;
+}
+
+const turns = new Turns();
+
+/**
+ * Fetches what is due of an organization's vendors, and replaces the days that have changed. Answers a pull for each report. Faults of a vendor
+ * are in its pull: they keep no other day and no other report from being fetched.
+ */
+export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]> {
+  return turns.run(deps.store, async () => {
+    const { vendors } = await openVendorSettings(deps.store, orgId, deps.key);
+    const before = new Map((await newestPulls(deps.store, orgId)).map((pull) => [pull.report, pull]));
+    const pulls: Pull[] = [];
+    for (const vendor of vendors)
+      for (const report of APIS[vendor.vendor].reports) {
+        const pull = await pullReport(deps, orgId, vendor, report, before.get(report.source.name));
+        await notePull(deps.store, orgId, pull);
+        pulls.push(pull);
+      }
+    return pulls;
+  });
+}
+
+/** Pulls of all organizations; `isNightly` also of those that were pulled less than a day ago. One that fails doesn't keep the others from it. */
+export async function pullAll(
+  deps: PullDeps,
+  isNightly: boolean,
+  log: { readonly warn: (facts: object, text: string) => void },
+): Promise<void> {
+  for (const orgId of await organizationsWithVendors(deps.store)) {
+    if (deps.stopping?.aborted === true) return;
+    try {
+      const newest = await newestPulls(deps.store, orgId);
+      const isDue = newest.every(({ pulledAt }) => pulledAt <= deps.clock() - DUE_AFTER_MS);
+      if (!isNightly && !isDue) continue;
+      for (const { report, fault } of await pullOrganization(deps, orgId))
+        if (fault !== '') log.warn({ org: orgId, report, fault }, "a vendor's report could not be pulled");
+    } catch (err) {
+      log.warn({ err, org: orgId }, "vendors' reports could not be pulled");
+    }
+  }
+}
+
+/** The days that are fetched, the newest first: those that the vendor could still change at the pull before, those that it missed, and unknown ones. */
+function dueDays(
+  { revisedDays }: Report,
+  since: Day | null,
+  before: Pull | undefined,
+  known: ReadonlyMap<string, string>,
+  now: number,
+): Day[] {
+  const last = lastClosedDay(now);
+  const open = addDays(dayOf(Math.min(before?.pulledAt ?? now, now)), -revisedDays);
+  const missed = new Set<string>(before?.missed ?? []);
+  const [first = open] = [since ?? open, open, ...(before?.missed ?? [])].sort();
+  const days: Day[] = [];
+  for (let day = last; day >= first; day = addDays(day, -1)) {
+    const isUnknown = since !== null && day >= since && !known.has(day);
+    if (day >= open ? since === null || day >= since || known.has(day) : missed.has(day) || isUnknown)
+      days.push(day);
+  }
+  return days;
+}
+
+/** Why a vendor can't be asked at all; undefined if it can. */
+function refusalOf({ key, url }: Vendor, title: string, hosts: readonly string[]): string | undefined {
+  if (key === '') return `the key of ${title} can't be decrypted with DAYBOOK_SECRET_KEY: enter it again`;
+  return url === null || isAllowedHost(url, hosts)
+    ? undefined
+    : `DAYBOOK_VENDOR_HOSTS of the service doesn't have ${new URL(url).host}: ask whoever runs it to add it`;
+}
+
+async function pullReport(
+  deps: PullDeps,
+  orgId: string,
+  vendor: Vendor,
+  report: Report,
+  before: Pull | undefined,
+): Promise<Pull> {
+  const { store, config, clock, pause = wait, stopping } = deps;
+  const { title, base, headers } = APIS[vendor.vendor];
+  const now = clock();
+  const { source } = report;
+  const rows = await store.select(
+    `SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = ''`,
+    { org_id: orgId, source: source.name },
+  );
+  const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
+  const due = dueDays(report, vendor.since, before, known, now);
+  const refusal = refusalOf(vendor, title, config.vendorHosts);
+  if (refusal !== undefined)
+    return { report: source.name, pulledAt: now, days: 0, changed: 0, missed: due, fault: refusal };
+  const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
+  const client = new VendorClient({
+    ...{ title, base: (vendor.url ?? base).replace(/\/+$/, ''), headers: headers(vendor.key) },
+    ...{ secrets: [vendor.key], pause, clock, signal: AbortSignal.any(signals) },
+  });
+  const textOf = await lineWriter(store, orgId, now);
+  const meaning = meaningOfSource(source);
+  const missed: Day[] = [];
+  let [days, changed, fault] = [0, 0, ''];
+  let inARow = 0;
+  let waiting: ChangedDay[] = [];
+  const replace = async () => {
+    if (waiting.length > 0) await replaceDays(deps, orgId, report, waiting, now);
+    waiting = [];
+  };
+  for (const day of due) {
+    if (inARow >= FAULTS_AT_MOST) {
+      missed.push(day);
+      continue;
+    }
+    try {
+      const text = textOf(await report.fetch(client, day));
+      inARow = 0;
+      days += 1;
+      const state = `${hash('md5', text)} ${meaning}`;
+      if (known.get(day) === state) continue;
+      changed += 1;
+      waiting.push({ day, text, state });
+      if (waiting.length === DAYS_TOGETHER) await replace();
+    } catch (error) {
+      if (!(error instanceof PullFault)) throw error;
+      fault = error.message;
+      missed.push(day);
+      inARow = error.isOfReport ? FAULTS_AT_MOST : inARow + 1;
+    }
+  }
+  await replace();
+  return { report: source.name, pulledAt: now, days, changed, missed, fault };
+}
+
+/**
+ * Writes the rows of a day as lines, in the same order whatever order they came in. Rows of people who were erased are left out. The key of a
+ * row tells people apart where their names may not stand.
+ */
+async function lineWriter(store: Store, orgId: string, now: number) {
+  const isErased = await erasedIn(store, orgId);
+  const hashed = await nameHash(store, orgId, 'vendor', now);
+  return (rows: readonly ReportRow[]) =>
+    rows
+      .filter(({ user, email }) => ![user, email].some((name) => name !== null && isErased?.(name) === true))
+      .map((row) => JSON.stringify({ ...row, key: hashed(row.user).toString('hex').slice(0, 32) }))
+      .sort()
+      .map((line) => `${line}\n`)
+      .join('');
+}
+
+/** Replaces the events of some days by those that the days give now. Cut off anywhere, the next pull does it again. */
+async function replaceDays(
+  { store, config }: PullDeps,
+  orgId: string,
+  { source }: Report,
+  changed: readonly ChangedDay[],
+  now: number,
+): Promise<void> {
+  await requireOrganization(store, orgId, now);
+  const paths: string[] = [];
+  try {
+    const files = changed.map(({ day, text, state }, index) => {
+      const path = join(config.data, `pulled-${process.pid}-${index}.tmp`);
+      paths.push(path);
+      writeFileSync(path, text, { mode: 0o600 });
+      return { path, name: day, state, orgId, receivedAt: now };
+    });
+    const run = nextRun();
+    const batch: Batch = { source, files, settledAt: now };
+    const { accepted } = await store.remap({ ...batch, run });
+    await store.withdraw({
+      ...{ run, orgId, source: source.name, userId: '', events: accepted, files: [] },
+      ...{ days: changed.map(({ day }) => day), settledAt: now },
+    });
+    await store.settle(batch);
+  } finally {
+    for (const path of paths) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,156 @@
+import type { z } from 'zod';
+import { limitedFetch, parsedJson } from '../network/outgoing.js';
+import { faultText } from '../network/provider-text.js';
+
+/** How long an answer may take: milliseconds. */
+const ANSWER_MS = 60_000;
+/** How long is waited before a request is sent again that failed. */
+const AGAIN_MS = [1000, 5000, 30_000];
+/** How often a vendor may say that it is too early, and how long a wait it can ask for. */
+const WAITS_AT_MOST = 20;
+const LONGEST_WAIT_MS = 15 * 60_000;
+/** How many pages a report of one day can have. */
+const PAGES_AT_MOST = 10_000;
+
+/** Why a report of a day couldn't be fetched: a sentence without its full stop, that begins with the vendor. */
+export class PullFault extends Error {
+  override name = 'PullFault';
+
+  constructor(
+    message: string,
+    /** Whether other days of the report fail as well. */
+    readonly isOfReport = false,
+  ) {
+    super(message);
+  }
+}
+
+/** Where a vendor answers, and how requests wait. */
+export interface ClientDeps {
+  /** The vendor's name in sentences. */
+  readonly title: string;
+  /** Without a slash at the end. */
+  readonly base: string;
+  /** The headers with the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What no message may have. */
+  readonly secrets: readonly string[];
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Aborts when nothing more may be asked. */
+  readonly signal: AbortSignal;
+}
+
+/** A request to a vendor. */
+export interface Asked {
+  readonly method?: 'GET' | 'POST';
+  /** From the base, with the query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object;
+}
+
+/** Asks a vendor's API: waits where it is told to, and asks again after errors that pass. */
+export class VendorClient {
+  constructor(private readonly deps: ClientDeps) {}
+
+  /** An answer of a form. Throws PullFault. */
+  async json<Form extends z.ZodType>(form: Form, asked: Asked): Promise<z.infer<Form>> {
+    const { title } = this.deps;
+    const place = `${title} answers ${asked.path.split('?')[0]}`;
+    // A page that was cut off is no JSON, and asked for again.
+    const json = await this.again(asked, (text) => {
+      const parsed = parsedJson(text);
+      if (parsed === undefined) throw new Error(`${place} with a page that is cut off`);
+      return parsed;
+    });
+    const parsed = form.safeParse(json);
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    const member = issue?.path.map((part) => (typeof part === 'number' ? '[]' : String(part))).join('.');
+    throw new PullFault(
+      `${place} in another form than documented: ${member || 'the answer'} ${issue?.message ?? 'is wrong'}`,
+    );
+  }
+
+  /**
+   * All pages of an answer, one after the other. `next` says how to ask for the page after one, or undefined after the last. Throws PullFault.
+   */
+  async pages<Form extends z.ZodType>(
+    form: Form,
+    first: Asked,
+    next: (page: z.infer<Form>, number: number) => Asked | undefined,
+  ): Promise<z.infer<Form>[]> {
+    const pages: z.infer<Form>[] = [];
+    for (let asked: Asked | undefined = first; asked !== undefined; ) {
+      if (pages.length === PAGES_AT_MOST)
+        throw new PullFault(`${this.deps.title} answers ${first.path.split('?')[0]} with ever more pages`);
+      const page: z.infer<Form> = await this.json(form, asked);
+      pages.push(page);
+      asked = next(page, pages.length);
+    }
+    return pages;
+  }
+
+  /** Reads an answer with status 200. Waits and asks again while that can help. */
+  private async again<T>({ method = 'GET', path, body }: Asked, read: (text: string) => T): Promise<T> {
+    const { title, base, headers, secrets, pause, signal } = this.deps;
+    let failures = 0;
+    for (let waits = 0; ; ) {
+      let fault: string;
+      try {
+        const answer = await limitedFetch(`${base}${path}`, {
+          method,
+          headers: {
+            ...{ accept: 'application/json', 'user-agent': 'daybook', ...headers },
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+        });
+        const text = await answer.text();
+        if (answer.status === 200) return read(text);
+        fault = `${title} answers ${path.split('?')[0]} with ${answer.status}`;
+        const wait = this.waitOf(answer);
+        if (wait !== undefined) {
+          if (wait > LONGEST_WAIT_MS || waits === WAITS_AT_MOST)
+            throw new PullFault(`${fault}: its limit of requests is used up`, true);
+          waits += 1;
+          await pause(wait);
+          continue;
+        }
+        if (answer.status < 500) {
+          const isOfKey = answer.status === 401 || answer.status === 403;
+          throw new PullFault(
+            isOfKey ? `${fault}: give it a key that may read this report` : fault,
+            isOfKey || answer.status === 404,
+          );
+        }
+      } catch (error) {
+        if (error instanceof PullFault) throw error;
+        if (signal.aborted) throw new PullFault(`${title} was asked for longer than a pull may take`, true);
+        const said = faultText(error, secrets);
+        fault = said.startsWith(title) ? said : `${title} can't be asked: ${said}`;
+      }
+      const rest = AGAIN_MS[failures];
+      if (rest === undefined) throw new PullFault(fault);
+      failures += 1;
+      await pause(rest);
+    }
+  }
+
+  /** How long a vendor says to wait; undefined if it doesn't say that it is too early. */
+  private waitOf({ status, headers }: Response): number | undefined {
+    const after = headers.get('retry-after');
+    // GitHub says it with 403, too.
+    const isUsedUp = headers.get('x-ratelimit-remaining') === '0';
+    if (status !== 429 && !(status === 403 && (after !== null || isUsedUp))) return undefined;
+    const seconds = Number(after ?? Number.NaN);
+    if (Number.isFinite(seconds)) return Math.max(0, seconds) * 1000;
+    const at = Date.parse(after ?? '');
+    if (Number.isFinite(at)) return Math.max(0, at - this.deps.clock());
+    const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
+    return Number.isFinite(reset) ? Math.max(0, reset * 1000 - this.deps.clock()) : 60_000;
+  }
+}

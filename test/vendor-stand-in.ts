@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
+import { randomOf } from './random.js';
+import type { AtEnd } from './world.js';
+
+type Below = (most: number) => number;
+
+/** Whole numbers below another one, the same for the same seed. */
+function belowOf(seed: number): Below {
+  const random = randomOf(seed);
+  return (most) => Math.floor(random() * most);
+}
+
+/** What goes wrong with a request. */
+export type Fault = 'early' | 'down' | 'cut' | 'reset' | 'shape';
+
+/** A request that came, and the page that it asks for. */
+export interface VendorRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** What answers requests of one vendor: JSON, or a status. */
+export type VendorAnswers = (request: VendorRequest, vendor: StandIn) => unknown;
+
+/** A status without a body that helps. */
+export class Status {
+  constructor(
+    readonly status: number,
+    readonly headers: Record<string, string> = {},
+  ) {}
+}
+
+/**
+ * A server that answers as vendors document: with pages, limits, revisions and faults. What it says depends on its seed and its clock alone;
+ * what goes wrong, on the seed and the number of the request.
+ */
+export class StandIn {
+  /** The vendor's clock: Unix milliseconds. */
+  now = 0;
+  /** How many of a hundred requests go wrong in each way. */
+  faults: Partial<Record<Fault, number>> = {};
+  /** Whether all requests fail. */
+  isDown = false;
+  requests: VendorRequest[] = [];
+  url = '';
+  private readonly below: Below;
+
+  private constructor(
+    readonly seed: number,
+    private readonly answers: VendorAnswers,
+  ) {
+    this.below = belowOf(seed);
+  }
+
+  static async start(seed: number, answers: VendorAnswers, atEnd: AtEnd): Promise<StandIn> {
+    const vendor = new StandIn(seed, answers);
+    const server = createServer((request, response) => void vendor.answer(request, response));
+    const listening = once(server, 'listening');
+    server.listen(0, '127.0.0.1');
+    await listening;
+    atEnd(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    vendor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return vendor;
+  }
+
+  get host(): string {
+    return new URL(this.url).host;
+  }
+
+  private fault(): Fault | undefined {
+    let place = this.below(100);
+    for (const [fault, share = 0] of Object.entries(this.faults) as [Fault, number?][]) {
+      if (place < share) return fault;
+      place -= share;
+    }
+    return undefined;
+  }
+
+  private async answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece as Buffer);
+    const request = {
+      ...{ method: incoming.method ?? '', url: new URL(incoming.url ?? '', this.url) },
+      ...{ headers: incoming.headers, body: Buffer.concat(pieces).toString() },
+    };
+    this.requests.push(request);
+    const fault = this.isDown ? 'down' : this.fault();
+    if (fault === 'early') return void response.writeHead(429, { 'retry-after': '7' }).end('{"error":{}}');
+    if (fault === 'down') return void response.writeHead(503).end('<html>upstream</html>');
+    if (fault === 'reset') return void incoming.socket.destroy();
+    const answer = this.answers(request, this);
+    if (answer instanceof Status) return void response.writeHead(answer.status, answer.headers).end();
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    if (fault === 'cut') {
+      // A proxy that ends a page early may call it whole.
+      const half = text.slice(0, text.length / 2);
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(half);
+    }
+    // A number that became a text is in no version of the documentation.
+    const sent = fault === 'shape' ? text.replaceAll(/":(\d+)/g, '":"$1"') : text;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
+  }
+}
+
+/** A page of a list, and the token of the next one. */
+export function pageOf<T>(rows: readonly T[], token: string | null, size: number) {
+  const at = Number(token?.replace(/^page_/, '') ?? 0);
+  const next = at + size < rows.length ? `page_${at + size}` : null;
+  return { data: rows.slice(at, at + size), has_more: next !== null, next_page: next };
+}
+
+/** People of a vendor, by number. */
+export const personOf = (number: number) => `person${number}@acme.example`;
+
+const MODELS = ['claude-opus-4-5', 'claude-sonnet-4-5', 'claude-haiku-4-5'];
+
+/** What one person used of one model, as the vendor says it so many days after the day. */
+export interface Told {
+  readonly user: string;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cents: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly commits: number;
+}
+
+/** What the vendor says of a day: people come late, vanish and are changed until the day is as many days old as it is revised for. */
+export function toldOf(seed: number, people: number, revisedDays: number, day: Day, now: number): Told[] {
+  const age = Math.min(revisedDays, Math.floor((now - Date.parse(day)) / MS_PER_DAY));
+  if (age < 1) return [];
+  const told: Told[] = [];
+  for (let person = 0; person < people; person += 1) {
+    const below = belowOf(seed * 1_000_003 + person * 1009 + Date.parse(day) / MS_PER_DAY);
+    // At weekends fewer people work.
+    const isAtWork = below(10) < ([0, 6].includes(new Date(day).getUTCDay()) ? 1 : 8);
+    const from = below(4) === 0 ? below(revisedDays) : 0;
+    const until = below(12) === 0 ? 1 + below(revisedDays) : revisedDays + 1;
+    const revisions = Array.from({ length: below(4) }, () => 1 + below(revisedDays));
+    const models = 1 + below(2);
+    const facts = Array.from({ length: models }, (_, place) => ({
+      model: MODELS[(person + place) % MODELS.length] ?? '',
+      ...{ input: below(90_000), output: below(40_000), cacheRead: below(900_000) },
+      ...{ cacheWrite: below(60_000), cents: below(4000) },
+      ...{ added: below(400), removed: below(90), commits: below(4) },
+    }));
+    if (!isAtWork || age < from || age > until) continue;
+    const revised = 1 + revisions.filter((at) => at <= age).length;
+    for (const one of facts)
+      told.push({ ...one, user: personOf(person), input: one.input * revised, output: one.output + revised });
+  }
+  return told;
+}
+
+/** Anthropic's Admin API, as far as it is pulled: https://platform.claude.com/docs/en/manage-claude/claude-code-analytics-api */
+export function anthropic(people: number, revisedDays: number, pageSize = 20): VendorAnswers {
+  return ({ url, headers }, { seed, now }) => {
+    if (headers['x-api-key'] !== 'sk-ant-admin01-right') return new Status(401);
+    if (url.pathname !== '/v1/organizations/usage_report/claude_code') return new Status(404);
+    const day = url.searchParams.get('starting_at') as Day;
+    const told = toldOf(seed, people, revisedDays, day, now);
+    const users = [...new Set(told.map(({ user }) => user))];
+    const rows = users.flatMap((user) => {
+      const own = told.filter((one) => one.user === user);
+      // Each model was used in another terminal.
+      return own.map((one, place) => ({
+        ...{ date: `${day}T00:00:00Z`, actor: { type: 'user_actor', email_address: user } },
+        ...{ organization_id: 'dc9f6c26', customer_type: 'api', terminal_type: `terminal ${place}` },
+        core_metrics: {
+          num_sessions: 1 + place,
+          lines_of_code: { added: one.added, removed: one.removed },
+          ...{ commits_by_claude_code: one.commits, pull_requests_by_claude_code: 0 },
+        },
+        tool_actions: { edit_tool: { accepted: 3, rejected: 1 } },
+        model_breakdown: [
+          {
+            model: one.model,
+            tokens: {
+              ...{ input: one.input, output: one.output },
+              ...{ cache_read: one.cacheRead, cache_creation: one.cacheWrite },
+            },
+            estimated_cost: { currency: 'USD', amount: one.cents },
+          },
+        ],
+      }));
+    });
+    return pageOf(
+      rows,
+      url.searchParams.get('page'),
+      Math.min(pageSize, Number(url.searchParams.get('limit'))),
+    );
+  };
+}
+
+/** The days of a month before a day. */
+export function daysBefore(now: number, count: number): Day[] {
+  const today = dayOf(now);
+  return Array.from({ length: count }, (_, place) => addDays(today, place - count));
+}

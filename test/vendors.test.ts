@@ -1,0 +1,370 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { SecretKey } from '../src/controls/secret-key.js';
+import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
+import { Lake } from '../src/lake/data-lake.js';
+import { erasePerson } from '../src/people/erasure.js';
+import { replacePeople } from '../src/people/people-change.js';
+import { peopleLines, withLines } from '../src/people/people-file.js';
+import type { Row } from '../src/store/store.js';
+import { columnNames } from '../src/store/tables.js';
+import { type PullDeps, pullOrganization } from '../src/vendors/pull-reports.js';
+import { changeVendorSettings, type Vendor, type VendorSettings } from '../src/vendors/vendor-settings.js';
+import { anthropic, daysBefore, personOf, StandIn, type Told, toldOf } from './vendor-stand-in.js';
+import { type AtEnd, ending, event, World } from './world.js';
+
+const KEY = 'sk-ant-admin01-right';
+const SEED = Number(process.env.VENDOR_SEED ?? 7);
+const IS_SLOW = process.env.SLOW_TESTS === '1';
+/** A month of 50 people, or a short form of it. */
+const PEOPLE = IS_SLOW ? 50 : 12;
+const MONTH = IS_SLOW ? 30 : 8;
+const REVISED = 30;
+/** At night, when the days until the one before can be fetched. */
+const NIGHT = Date.parse('2026-05-01T00:15:00Z');
+
+const atEnd = ending();
+
+/** An organization whose vendor is a stand-in. */
+class Pulled {
+  readonly waits: number[] = [];
+
+  private constructor(
+    readonly world: World,
+    readonly vendor: StandIn,
+    readonly deps: PullDeps,
+  ) {}
+
+  static async create(vendor: StandIn, end: AtEnd, hosts = vendor.host): Promise<Pulled> {
+    const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', DAYBOOK_VENDOR_HOSTS: hosts }, end);
+    world.now = NIGHT;
+    const { store, config, clock } = world;
+    const waits: number[] = [];
+    const pause = async (ms: number) => void waits.push(ms);
+    const pulled = new Pulled(world, vendor, { store, config, clock, key: new SecretKey(config), pause });
+    pulled.waits.push(...waits);
+    await world.send([event('e1', { timestamp: '2026-04-01T10:00:00Z' })]);
+    return Object.assign(pulled, { waits });
+  }
+
+  async set(more: Partial<Vendor> = {}): Promise<void> {
+    const { store, key } = this.deps;
+    const vendor = { vendor: 'anthropic', key: KEY, url: this.vendor.url, since: null, ...more } as const;
+    await changeVendorSettings(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);
+  }
+
+  async pull(now: number) {
+    this.world.now = now;
+    this.vendor.now = now;
+    const [pull] = await pullOrganization(this.deps, 'acme');
+    if (pull === undefined) throw new Error('nothing was pulled');
+    return pull;
+  }
+
+  /** All that the vendor's events have, but the batch, and the id, which has a hash with the secret of the installation. */
+  events(): Promise<Row[]> {
+    const columns = columnNames('events').filter((name) => name !== 'batch' && name !== 'event_id');
+    return this.world.store.select(
+      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, user_id, model`,
+    );
+  }
+
+  tables(): Promise<Row[]> {
+    return this.world.store.select(
+      'SELECT day, table_name, row_count, digest FROM digests ORDER BY day, table_name',
+    );
+  }
+}
+
+/** The tokens and dollars of each person, model and day, as the stand-in knows them. */
+function truthOf(told: readonly (Told & { day: Day })[]) {
+  return told
+    .map(({ day, user, model, input, output, cacheRead, cacheWrite, cents }) =>
+      [day, user, model, input, output, cacheRead, cacheWrite, cents / 100].join(' '),
+    )
+    .sort();
+}
+
+async function countedIn({ world }: Pulled): Promise<string[]> {
+  const rows = await world.store.select(
+    `SELECT day, user_id, model, sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cache_read_tokens) AS cache_read,
+      sum(cache_write_tokens) AS cache_write, sum(reported_cost_usd) AS usd
+    FROM events WHERE channel = 'vendor_api' AND type = 'model_usage' GROUP BY day, user_id, model`,
+  );
+  return rows
+    .map((row) =>
+      [row.day, row.user_id, row.model, row.input, row.output, row.cache_read, row.cache_write, row.usd]
+        .map((value) => (typeof value === 'string' && Number.isFinite(Number(value)) ? Number(value) : value))
+        .join(' '),
+    )
+    .sort();
+}
+
+describe('a month that is pulled each night', () => {
+  let nightly: Pulled;
+  let vendor: StandIn;
+  let last = 0;
+  const days = daysBefore(NIGHT + MONTH * MS_PER_DAY, MONTH);
+
+  beforeAll(async () => {
+    vendor = await StandIn.start(SEED, anthropic(PEOPLE, REVISED), atEnd);
+    nightly = await Pulled.create(vendor, atEnd);
+    await nightly.set({ since: days[0] ?? null });
+    vendor.faults = { early: 5, down: 6, cut: 5, reset: 3, shape: 4 };
+    const seen = { missed: 0, changed: 0 };
+    let night = 1;
+    for (let isOver = false; !isOver; night += 1) {
+      // Now and then nothing works all night, or the service is off.
+      if (night % 17 === 0) continue;
+      vendor.isDown = night % 11 === 0;
+      const pull = await nightly.pull(NIGHT + night * MS_PER_DAY);
+      if (night % 5 === 0) await nightly.world.build();
+      seen.missed += pull.missed.length;
+      seen.changed += pull.changed;
+      last = NIGHT + night * MS_PER_DAY;
+      isOver = night >= MONTH + REVISED + 2 && pull.missed.length === 0;
+      expect(night, `there is always a fault: ${pull.fault}`).toBeLessThan(MONTH + REVISED + 40);
+    }
+    await nightly.world.build();
+    // Otherwise nothing was tried.
+    expect(seen.missed).toBeGreaterThan(10);
+    expect(seen.changed).toBeGreaterThan(2 * MONTH);
+    expect(nightly.waits).toContain(7000);
+  }, 600_000);
+
+  test('equals one clean pull', async () => {
+    vendor.faults = {};
+    const clean = await Pulled.create(vendor, atEnd);
+    await clean.set({ since: days[0] ?? null });
+    const pull = await clean.pull(last);
+    expect(pull).toMatchObject({ fault: '', missed: [] });
+    await clean.world.build();
+    expect(await nightly.events()).toEqual(await clean.events());
+    expect(await nightly.tables()).toEqual(await clean.tables());
+  });
+
+  test('equals what the vendor knows', async () => {
+    const told = daysBefore(last, Math.round((last - Date.parse(days[0] ?? '')) / MS_PER_DAY)).flatMap(
+      (day) => toldOf(SEED, PEOPLE, REVISED, day, last).map((one) => ({ ...one, day })),
+    );
+    expect(told.length).toBeGreaterThan(PEOPLE * MONTH * 0.5);
+    expect(await countedIn(nightly)).toEqual(truthOf(told));
+  });
+
+  test('is not changed by another pull', async () => {
+    vendor.faults = {};
+    const batches = () => nightly.world.store.select('SELECT count(*) AS batches FROM batches');
+    const before = [await nightly.events(), await nightly.tables(), await batches()];
+    expect(await nightly.pull(last + 1000)).toMatchObject({ changed: 0, missed: [], fault: '' });
+    expect(await nightly.world.build()).toEqual([]);
+    expect([await nightly.events(), await nightly.tables(), await batches()]).toEqual(before);
+  });
+});
+
+describe('one night', () => {
+  let vendor: StandIn;
+  let pulled: Pulled;
+
+  beforeAll(async () => {
+    vendor = await StandIn.start(SEED + 1, anthropic(3, 2), atEnd);
+    pulled = await Pulled.create(vendor, atEnd);
+  });
+
+  test('keeps the key secret, and sends it', async () => {
+    await pulled.set();
+    const [row] = await pulled.world.store.select('SELECT settings FROM vendor_revisions');
+    expect(String(row?.settings)).not.toContain(KEY);
+    vendor.requests = [];
+    expect(await pulled.pull(NIGHT)).toMatchObject({ days: 30, fault: '' });
+    expect(vendor.requests[0]?.headers['x-api-key']).toBe(KEY);
+    expect(vendor.requests[0]?.headers['anthropic-version']).toBe('2023-06-01');
+  });
+
+  test('says that a key is refused, and asks only once', async () => {
+    await pulled.set({ key: 'sk-ant-admin01-wrong' });
+    vendor.requests = [];
+    const pull = await pulled.pull(NIGHT + MS_PER_DAY);
+    expect(pull).toMatchObject({ days: 0, changed: 0 });
+    expect(pull.fault).toBe(
+      'Anthropic answers /v1/organizations/usage_report/claude_code with 401: give it a key that may read this report',
+    );
+    expect(vendor.requests).toHaveLength(1);
+    await pulled.set();
+    expect((await pulled.pull(NIGHT + MS_PER_DAY)).fault).toBe('');
+  });
+
+  test('says which member has another form, and takes nothing of the day', async () => {
+    const before = await pulled.events();
+    vendor.faults = { shape: 100 };
+    const pull = await pulled.pull(NIGHT + 2 * MS_PER_DAY);
+    vendor.faults = {};
+    expect(pull.fault).toMatch(
+      /^Anthropic answers \/v1\/organizations\/usage_report\/claude_code in another form than documented: data\.\[\]\.core_metrics\.\w+ /,
+    );
+    expect(pull.missed.length).toBeGreaterThan(0);
+    expect(await pulled.events()).toEqual(before);
+    expect((await pulled.pull(NIGHT + 2 * MS_PER_DAY)).missed).toEqual([]);
+  });
+
+  test('waits as long as it is told to, and gives up where that is too long', async () => {
+    pulled.waits.length = 0;
+    vendor.faults = { early: 100 };
+    const pull = await pulled.pull(NIGHT + 3 * MS_PER_DAY);
+    vendor.faults = {};
+    expect(new Set(pulled.waits)).toEqual(new Set([7000]));
+    expect(pull.fault).toBe(
+      'Anthropic answers /v1/organizations/usage_report/claude_code with 429: its limit of requests is used up',
+    );
+  });
+
+  test('never asks a host that the operator has not named', async () => {
+    const strict = await Pulled.create(vendor, atEnd, 'proxy.acme.example');
+    await strict.set();
+    vendor.requests = [];
+    expect((await strict.pull(NIGHT)).fault).toBe(
+      `DAYBOOK_VENDOR_HOSTS of the service doesn't have ${vendor.host}: ask whoever runs it to add it`,
+    );
+    expect(vendor.requests).toEqual([]);
+  });
+
+  test('does a night again that was cut off', async () => {
+    const { deps, world } = pulled;
+    await pulled.world.build();
+    vendor.now = NIGHT + 5 * MS_PER_DAY;
+    world.now = vendor.now;
+    const broken = new Proxy(deps.store, {
+      get(store, name) {
+        if (name === 'settle') return () => Promise.reject(new Error('the power failed'));
+        const value = Reflect.get(store, name);
+        return typeof value === 'function' ? value.bind(store) : value;
+      },
+    });
+    await expect(pullOrganization({ ...deps, store: broken }, 'acme')).rejects.toThrow('the power failed');
+    const pull = await pulled.pull(NIGHT + 5 * MS_PER_DAY);
+    expect(pull).toMatchObject({ fault: '', missed: [] });
+    expect(pull.changed).toBeGreaterThan(0);
+    const clean = await Pulled.create(vendor, atEnd);
+    await clean.set({ since: addDays(dayOf(NIGHT), -30) });
+    await clean.pull(NIGHT + 5 * MS_PER_DAY);
+    expect(await pulled.events()).toEqual(await clean.events());
+  });
+
+  test('takes nobody again who was erased, and keeps what they used', async () => {
+    const { world } = pulled;
+    const sums = () =>
+      world.store.select(
+        'SELECT day, sum(input_tokens) AS tokens, count(*) AS events FROM events GROUP BY day ORDER BY day',
+      );
+    await world.build();
+    const before = await sums();
+    const { config, clock, store } = world;
+    const erasure = { orgId: 'acme', user: personOf(0), author: 'ada', isTrial: false };
+    const lake = new Lake(config, clock);
+    await erasePerson({ store, lake, data: config.data, settle: async () => [], clock }, erasure);
+    await pulled.set({ since: addDays(dayOf(NIGHT), -30) });
+    expect(await pulled.pull(NIGHT + 5 * MS_PER_DAY)).toMatchObject({ fault: '', missed: [] });
+    expect(await sums()).toEqual(before);
+    const [row] = await store.select(
+      'SELECT count(*) AS events FROM events WHERE user_email = $user OR user_id = $user',
+      {
+        user: personOf(0),
+      },
+    );
+    expect(row?.events).toBe(0);
+  });
+
+  test('keeps no key for another address', async () => {
+    await expect(pulled.set({ key: '***', url: 'https://elsewhere.example' })).rejects.toThrow(
+      'The key of anthropic is masked, but none is stored for that address: send it itself.',
+    );
+  });
+});
+
+describe('beside better channels', () => {
+  const day = addDays(dayOf(NIGHT), -1);
+  const at = (time: string) => `${day}T${time}:00Z`;
+  const usage = (id: string, user_id: string, channel: string) =>
+    event(id, {
+      ...{ type: 'model_usage', timestamp: at('10:00'), user_id, session_id: `s of ${user_id}` },
+      ...{ agent: 'claude-code', model: 'claude-opus-4-5', input_tokens: 100, output_tokens: 10, channel },
+    });
+  let pulled: Pulled;
+  const users = [0, 1, 2, 3].map(personOf);
+
+  /** Ten tokens for each of the people. */
+  const answers = anthropic(0, 1);
+  beforeAll(async () => {
+    const vendor = await StandIn.start(
+      1,
+      (request, self) => {
+        const page = answers(request, self) as object;
+        if (request.url.searchParams.get('starting_at') !== day) return page;
+        const data = users.map((email_address) => ({
+          ...{ date: `${day}T00:00:00Z`, actor: { type: 'user_actor', email_address } },
+          core_metrics: { commits_by_claude_code: 2, pull_requests_by_claude_code: 0 },
+          model_breakdown: [
+            {
+              ...{ model: 'claude-opus-4-5', estimated_cost: { currency: 'USD', amount: 5 } },
+              tokens: { input: 6, output: 4, cache_read: 0, cache_creation: 0 },
+            },
+          ],
+        }));
+        return { data, has_more: false, next_page: null };
+      },
+      atEnd,
+    );
+    pulled = await Pulled.create(vendor, atEnd);
+    const { store } = pulled.world;
+    const people = ['ada', 'grace', 'linus'].map((user, place) => `${user},${users[place]}`);
+    const lines = peopleLines(['user_id,email', ...people].join('\n'), 'people.csv');
+    const range = { today: dayOf(NIGHT), replaces: false };
+    await replacePeople(store, 'acme', (before) => withLines(before, lines, range), { author: 'ada' }, NIGHT);
+    await pulled.world.send([
+      usage('u1', 'ada', 'log'),
+      // Hooks tell that grace worked, and no tokens.
+      event('t1', {
+        ...{ timestamp: at('11:00'), user_id: 'grace', session_id: 's of grace' },
+        ...{ agent: 'claude-code', channel: 'hook' },
+      }),
+      // Another agent of linus.
+      { ...usage('u2', 'linus', 'log'), agent: 'codex' },
+    ]);
+    await pulled.set();
+    await pulled.pull(NIGHT);
+    await pulled.world.build();
+  });
+
+  test('counts for people of whom nothing better has the usage', async () => {
+    const rows = await pulled.world.store.select(
+      `SELECT user_id, agent, sum(input_tokens + output_tokens) AS tokens FROM user_models WHERE day = CAST($day AS DATE)
+      GROUP BY user_id, agent ORDER BY user_id, agent`,
+      { day },
+    );
+    expect(rows).toEqual([
+      { user_id: 'ada', agent: 'claude-code', tokens: 110 },
+      { user_id: 'grace', agent: 'claude-code', tokens: 10 },
+      { user_id: 'linus', agent: 'claude-code', tokens: 10 },
+      { user_id: 'linus', agent: 'codex', tokens: 110 },
+      { user_id: users[3], agent: 'claude-code', tokens: 10 },
+    ]);
+  });
+
+  test('tells commits only where nothing better was there', async () => {
+    const rows = await pulled.world.store.select(
+      `SELECT user_id, count(*) AS commits FROM counted_events WHERE type = 'git_commit' GROUP BY user_id ORDER BY user_id`,
+    );
+    expect(rows).toEqual([
+      { user_id: 'linus', commits: 2 },
+      { user_id: users[3], commits: 2 },
+    ]);
+  });
+
+  test('gives way when something better comes late', async () => {
+    await pulled.world.send([usage('u3', users[3] ?? '', 'otlp_log')]);
+    await pulled.world.build();
+    const [row] = await pulled.world.store.select(
+      'SELECT sum(input_tokens + output_tokens) AS tokens FROM user_models WHERE user_id = $user_id',
+      { user_id: users[3] ?? '' },
+    );
+    expect(row?.tokens).toBe(110);
+  });
+});
