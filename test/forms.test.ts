@@ -67,7 +67,7 @@ function rowsOf(table: Table): unknown[] {
     for (const [name, scale] of scales)
       if (row[name] !== null) members[name] = Number(`${String(row[name])}e-${scale}`);
     const instant = (at: unknown) => new Date(Number(at)).toISOString();
-    for (const name of ['date', 'data_begins'])
+    for (const name of ['date', 'month', 'data_begins'])
       if (members[name] != null) members[name] = instant(members[name]).slice(0, 10);
     for (const name of ['built_at', 'first_built_at'])
       if (name in members) members[name] = instant(members[name]);
@@ -128,6 +128,10 @@ beforeAll(async () => {
         output_tokens: 5,
       },
     ].map((event) => ({ ...event, timestamp: '2026-06-01T09:01:00Z', session_id: 's1', user_id: 'ada' })),
+    {
+      ...{ event_id: 'told', type: 'model_usage', channel: 'vendor_api', timestamp: '2026-06-01T00:00:00Z' },
+      ...{ session_id: '', user_id: 'ada', model: 'claude-sonnet-4-5', input_tokens: 12, output_tokens: 5 },
+    },
     { event_id: 'nothing', type: 'user_message', timestamp: '2026-06-04T09:00:00Z' },
   ]);
   await world.build();

@@ -7,6 +7,7 @@ import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import type { Row } from '../src/store/store.js';
 import { columnNames } from '../src/store/tables.js';
+import { capturedShares } from '../src/vendors/captured-shares.js';
 import { type PullDeps, pullOrganization } from '../src/vendors/pull-reports.js';
 import { changeVendorSettings, type Vendor, type VendorSettings } from '../src/vendors/vendor-settings.js';
 import { anthropic, daysBefore, personOf, StandIn, type Told, toldOf } from './vendor-stand-in.js';
@@ -366,5 +367,11 @@ describe('beside better channels', () => {
       { user_id: users[3] ?? '' },
     );
     expect(row?.tokens).toBe(110);
+  });
+
+  test('shows how much of it better channels have', async () => {
+    expect(await capturedShares(pulled.world.store, 'acme', day, day)).toEqual([
+      { agent: 'claude-code', users: 4, share: 220 / 40, from: day, to: day },
+    ]);
   });
 });

@@ -50,7 +50,7 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   productivity: [],
   users: ['agent'],
   quality: ['agent'],
-  coverage: KINDS,
+  coverage: [...KINDS, 'month'],
   summary: TOTALS_GROUPS,
   changes: [],
   costs: TOTALS_GROUPS,

@@ -178,7 +178,7 @@ export async function readReport(
 }
 
 /** Files of `sql/report` that others of them read. */
-const SHARED = ['agent_day', 'belongs_to', 'placed_user'];
+const SHARED = ['agent_day', 'captured_day', 'belongs_to', 'placed_user'];
 
 /** The source of belongs_to.sql with what telemetry tells: none unless it may. */
 function toldBelonging(closedNames: ClosedNames | undefined): Record<'told_belonging', string> {

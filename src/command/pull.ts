@@ -62,6 +62,10 @@ async function list({ org, json }: Options, { settings, clock }: Invocation): Pr
       ...found.pulls.map(
         (pull) => `${new Date(pull.pulledAt).toISOString().slice(0, 16)}Z ${sentenceOf(pull)}`,
       ),
+      ...found.captured.map(
+        ({ agent, share, users, from, to }) =>
+          `${agent}: better channels have ${(100 * share).toFixed(1)} % of the tokens that the vendor reports of ${count(users, 'user')} from ${from} to ${to}`,
+      ),
     ].join('\n'),
   );
 }

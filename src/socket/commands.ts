@@ -21,7 +21,7 @@ import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
 import type { Controls } from '../controls/control-revisions.js';
 import { SecretKey } from '../controls/secret-key.js';
-import { type Day, DaySchema, dayOf, lastClosedDay, laterDay } from '../day.js';
+import { addDays, type Day, DaySchema, dayOf, lastClosedDay, laterDay } from '../day.js';
 import { messageOf, reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { nameText } from '../input/name-text.js';
@@ -516,15 +516,18 @@ export const commands = {
       throw new UsageError(`There is no way ${name}: "daybook alerts list --org ${orgId}" lists them.`);
     return { answer };
   },
-  /** The vendors without keys, and the last pull of each report. */
-  getVendors: async ({ store }: Context, { orgId }: Of<'getVendors'>) => {
+  /** The vendors without keys, the last pull of each report, and how much of what they report better channels have. */
+  getVendors: async ({ store, clock }: Context, { orgId }: Of<'getVendors'>) => {
     await requireKnown(store, orgId);
-    const [{ vendorSettings }, { newestPulls }] = await Promise.all([
+    const [{ vendorSettings }, { newestPulls }, { capturedShares }] = await Promise.all([
       import('../vendors/vendor-settings.js'),
       import('../store/state/vendor-pulls.js'),
+      import('../vendors/captured-shares.js'),
     ]);
     const { settings } = await vendorSettings(store, orgId);
-    return { settings, pulls: await newestPulls(store, orgId) };
+    const to = lastClosedDay(clock());
+    const captured = await capturedShares(store, orgId, addDays(to, -29), to);
+    return { settings, pulls: await newestPulls(store, orgId), captured };
   },
   setVendors: async ({ store, config, clock }: Context, { orgId, user, ...given }: Of<'setVendors'>) => {
     await requireKnown(store, orgId);

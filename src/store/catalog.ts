@@ -2350,6 +2350,21 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "users_disagreeing", type: "BIGINT", comment: "users of whom two channels differ by more than 1 % in tokens or turns, e.g. 0" },
     ],
   },
+  coverage_by_month: {
+    shownFirst: ["user_id", "month", "agent", "captured_ratio", "vendor_tokens", "captured_tokens", "days", "days_disagreeing"],
+    members: [
+      { name: "user_id", type: "VARCHAR", comment: "id of the user, e.g. ada" },
+      { name: "user_email", type: "VARCHAR", comment: "newest e-mail address in the user's events, or null, e.g. ada@acme.example" },
+      { name: "month", type: "DATE", comment: "the first day of the month, in UTC, e.g. 2026-06-01" },
+      { name: "agent", type: "VARCHAR", comment: "the agent, empty if events name none, e.g. claude-code" },
+      { name: "days", type: "BIGINT", comment: "days on which the vendor reported tokens, e.g. 21" },
+      { name: "days_disagreeing", type: "BIGINT", comment: "days of them on which the two differ by more than 1 %, e.g. 2" },
+      { name: "vendor_tokens", type: "BIGINT", comment: "tokens of all kinds that the vendor reported, e.g. 12810000" },
+      { name: "captured_tokens", type: "BIGINT", comment: "tokens of all kinds that better channels have on these days, e.g. 12528000" },
+      { name: "captured_ratio", type: "DOUBLE", comment: "these as a share of those of the vendor, e.g. 0.978" },
+      { name: "token_difference_ratio", type: "DOUBLE", comment: "difference between the two, as a share of the greater, e.g. 0.022" },
+    ],
+  },
   summary: {
     shownFirst: ["date", "group_key", "cost_usd", "unpriced_tokens", "sessions", "user_turns", "tool_calls", "active_users", "active_days"],
     members: [

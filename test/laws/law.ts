@@ -106,7 +106,11 @@ export async function answersOf(
     rows['quality by agent'] = (
       await report(world.store, 'quality', { orgId, from, to, groupBy: 'agent' })
     ).data;
-  if (isAsked('coverage')) rows.coverage = (await report(world.store, 'coverage', { orgId, from, to })).data;
+  if (isAsked('coverage')) {
+    const range = { orgId, from, to };
+    rows.coverage = (await report(world.store, 'coverage', range)).data;
+    rows['coverage by month'] = (await report(world.store, 'coverage', { ...range, groupBy: 'month' })).data;
+  }
   const range = { org_id: orgId, from: { day: from }, to: { day: to } };
   if (isAsked('user_totals'))
     rows.user_totals = await world.store.select(readSql('report/user_totals.sql'), range);

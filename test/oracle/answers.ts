@@ -1,6 +1,6 @@
 import { activity, activityByClient } from './activity.js';
 import { activityByAgent, tokensByAgent, usersByAgent } from './agents.js';
-import { coverage, qualityByAgent } from './coverage.js';
+import { coverage, coverageByMonth, qualityByAgent } from './coverage.js';
 import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
@@ -30,6 +30,7 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     users: users(organization),
     'users by agent': usersByAgent(organization),
     coverage: coverage(organization),
+    'coverage by month': coverageByMonth(organization),
     quality: quality(organization),
     'quality by agent': qualityByAgent(organization),
     user_totals: userTotals(organization),

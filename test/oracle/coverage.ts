@@ -100,3 +100,41 @@ export function coverage(organization: Organization) {
       }),
     );
 }
+
+/** How much of what a vendor reports of a user's agent in a month better channels have, over the days that it reports. */
+export function coverageByMonth(organization: Organization) {
+  const days = coverage(organization).flatMap(({ user_id, user_email, date, agent, channels }) => {
+    const tokensIn = (isVendor: boolean) =>
+      sum(
+        channels.filter(({ channel }) => (channel === 'vendor_api') === isVendor).map(({ tokens }) => tokens),
+      );
+    const vendor_tokens = tokensIn(true);
+    const own = organization
+      .on(date)
+      .filter((event) => event.user_id === user_id && agentOf(event) === agent);
+    const counted = sum(Object.values(tokensOf(ofType(own, 'model_usage'))));
+    const captured_tokens = tokensIn(false) > 0 ? counted : 0;
+    const month = `${date.slice(0, 7)}-01`;
+    return vendor_tokens === 0 ? [] : [{ user_id, user_email, month, agent, vendor_tokens, captured_tokens }];
+  });
+  return [...groups(days, ({ user_id, month, agent }) => JSON.stringify([user_id, month, agent])).values()]
+    .map((own) => {
+      const [{ user_id, user_email, month, agent }] = own as [(typeof own)[number]];
+      const vendor_tokens = sum(own.map((day) => day.vendor_tokens));
+      const captured_tokens = sum(own.map((day) => day.captured_tokens));
+      return {
+        ...{ user_id, user_email, month, agent, days: own.length },
+        days_disagreeing: own.filter(
+          (day) => Number(difference(day.captured_tokens, day.vendor_tokens)) > 0.01,
+        ).length,
+        ...{ vendor_tokens, captured_tokens, captured_ratio: ratio(captured_tokens, vendor_tokens) },
+        token_difference_ratio: difference(captured_tokens, vendor_tokens),
+      };
+    })
+    .sort(
+      (one, other) =>
+        byteOrder(one.user_id, other.user_id) ||
+        byteOrder(one.month, other.month) ||
+        byteOrder(one.agent, other.agent),
+    );
+}

@@ -336,7 +336,7 @@ export interface Answers {
     };
   };
   getAnalyticsCoverage: {
-    data: CoverageRow[] | CoverageByGroupRow[];
+    data: CoverageRow[] | CoverageByGroupRow[] | CoverageByMonthRow[];
     meta: {
       /**
        * the organization
@@ -2625,6 +2625,48 @@ export interface CoverageByGroupRow {
    * users of whom two channels differ by more than 1 % in tokens or turns
    */
   users_disagreeing: number;
+}
+export interface CoverageByMonthRow {
+  /**
+   * id of the user
+   */
+  user_id: string;
+  /**
+   * newest e-mail address in the user's events, or null
+   */
+  user_email: string | null;
+  /**
+   * the first day of the month, in UTC
+   */
+  month: string;
+  /**
+   * the agent, empty if events name none
+   */
+  agent: string;
+  /**
+   * days on which the vendor reported tokens
+   */
+  days: number;
+  /**
+   * days of them on which the two differ by more than 1 %
+   */
+  days_disagreeing: number;
+  /**
+   * tokens of all kinds that the vendor reported
+   */
+  vendor_tokens: number;
+  /**
+   * tokens of all kinds that better channels have on these days
+   */
+  captured_tokens: number;
+  /**
+   * these as a share of those of the vendor
+   */
+  captured_ratio: number;
+  /**
+   * difference between the two, as a share of the greater
+   */
+  token_difference_ratio: number;
 }
 export interface SummaryRow {
   /**
