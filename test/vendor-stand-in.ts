@@ -203,6 +203,57 @@ export function anthropic(people: number, revisedDays: number, pageSize = 20): V
   };
 }
 
+/** Cursor's Admin API, as far as it is pulled: https://cursor.com/docs/account/teams/admin-api */
+export function cursor(people: number, revisedDays: number, pageSize = 20): VendorAnswers {
+  return ({ url, headers, method, body }, { seed, now }) => {
+    const [, basic = ''] = (headers.authorization ?? '').split('Basic ');
+    if (Buffer.from(basic, 'base64').toString() !== 'key_cursor_right:') return new Status(401);
+    if (method !== 'POST' || url.pathname !== '/teams/filtered-usage-events') return new Status(404);
+    const { startDate, endDate, page = 1, pageSize: asked = 10 } = JSON.parse(body);
+    const told = daysOf(startDate, endDate).flatMap((day) =>
+      toldOf(seed, people, revisedDays, day, now).map((one) => ({ ...one, day })),
+    );
+    const events = told.map(({ user, day, ...one }, place) => ({
+      ...{ timestamp: String(Date.parse(day) + 60_000 * place), model: one.model, kind: 'Usage-based' },
+      ...{
+        maxMode: false,
+        requestsCosts: 1,
+        isTokenBasedCall: true,
+        userEmail: user,
+        isHeadless: place % 2 === 0,
+      },
+      tokenUsage: {
+        ...{ inputTokens: one.input, outputTokens: one.output, cacheWriteTokens: one.cacheWrite },
+        ...{ cacheReadTokens: one.cacheRead, totalCents: one.cents / 2 },
+      },
+      chargedCents: one.cents,
+    }));
+    // A request that isn't counted in tokens.
+    events.push(...(told.length === 0 ? [] : [{ ...events[0], tokenUsage: undefined } as never]));
+    const size = Math.min(pageSize, asked);
+    const numPages = Math.ceil(events.length / size);
+    return {
+      totalUsageEventsCount: events.length,
+      pagination: {
+        numPages,
+        currentPage: page,
+        pageSize: size,
+        hasNextPage: page < numPages,
+        hasPreviousPage: page > 1,
+      },
+      usageEvents: events.slice((page - 1) * size, page * size),
+      period: { startDate, endDate },
+    };
+  };
+}
+
+/** The days in which a range of Unix milliseconds has an instant. */
+function daysOf(from: number, to: number): Day[] {
+  const days: Day[] = [];
+  for (let day = dayOf(from); day <= dayOf(to); day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
 /** The days of a month before a day. */
 export function daysBefore(now: number, count: number): Day[] {
   const today = dayOf(now);

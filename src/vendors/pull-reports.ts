@@ -17,12 +17,13 @@ import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js
 import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
+import { CURSOR_USAGE } from './cursor.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
 import { openVendorSettings, type Vendor, type VendorName } from './vendor-settings.js';
 
-/** How long one pull may take: milliseconds. */
-const PULL_MS = 60 * 60_000;
+/** How long a report may take, since the build of the night waits for it: milliseconds. */
+const PULL_MS = 20 * 60_000;
 /** How many changed days are replaced together. */
 const DAYS_TOGETHER = 50;
 /** After so many days in a row that couldn't be fetched, the rest is left to the next pull. */
@@ -38,12 +39,21 @@ interface Api {
   readonly reports: readonly Report[];
 }
 
+/** A key as the user of basic authentication, without a password (RFC 7617). */
+const basicOf = (key: string) => Buffer.from(`${key}:`).toString('base64');
+
 const APIS: Readonly<Record<VendorName, Api>> = {
   anthropic: {
     title: 'Anthropic',
     base: 'https://api.anthropic.com',
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
     reports: [ANTHROPIC_CLAUDE_CODE],
+  },
+  cursor: {
+    title: 'Cursor',
+    base: 'https://api.cursor.com',
+    headers: (key) => ({ authorization: `Basic ${basicOf(key)}` }),
+    reports: [CURSOR_USAGE],
   },
 };
 
@@ -159,7 +169,7 @@ async function pullReport(
   const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
   const client = new VendorClient({
     ...{ title, base: (vendor.url ?? base).replace(/\/+$/, ''), headers: headers(vendor.key) },
-    ...{ secrets: [vendor.key], pause, clock, signal: AbortSignal.any(signals) },
+    ...{ secrets: [vendor.key, basicOf(vendor.key)], pause, clock, signal: AbortSignal.any(signals) },
   });
   const textOf = await lineWriter(store, orgId, now);
   const meaning = meaningOfSource(source);

@@ -8,7 +8,7 @@ import { vendorRevisions } from '../store/state/vendor-revisions.js';
 import type { Store } from '../store/store.js';
 
 /** The vendors that can be pulled. */
-export const VENDORS = ['anthropic'] as const;
+export const VENDORS = ['anthropic', 'cursor'] as const;
 export type VendorName = (typeof VENDORS)[number];
 
 const Vendor = z.strictObject({

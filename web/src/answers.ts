@@ -1456,13 +1456,13 @@ export interface Vendors {
   /**
    * the APIs that are pulled
    *
-   * @maxItems 1
+   * @maxItems 2
    */
   vendors: {
     /**
      * whose API it is
      */
-    vendor: 'anthropic';
+    vendor: 'anthropic' | 'cursor';
     /**
      * key of the API, a secret: answers have ***, and *** keeps it
      */
