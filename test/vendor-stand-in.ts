@@ -247,6 +247,46 @@ export function cursor(people: number, revisedDays: number, pageSize = 20): Vend
   };
 }
 
+/** GitHub's report on the users of Copilot: an answer with links to files, which are fetched without a key. */
+export function github(people: number, revisedDays: number, pageSize = 5): VendorAnswers {
+  return ({ url, headers }, { seed, now, url: base }) => {
+    const [, file, part] = /^\/files\/([\d-]+)-part(\d+)\.ndjson$/.exec(url.pathname) ?? [];
+    const day = (file ?? url.searchParams.get('day')) as Day;
+    const told = toldOf(seed, people, revisedDays, day, now);
+    const users = [...new Set(told.map(({ user }) => user))];
+    const rows = users.map((user) => {
+      const own = told.filter((one) => one.user === user);
+      const sum = (of: (one: Told) => number) => own.reduce((total, one) => total + of(one), 0);
+      return {
+        ...{ day, user_id: 1, user_login: user, enterprise_id: '1', used_cli: true, ai_credits_used: 2.5 },
+        ...{ user_initiated_interaction_count: sum(({ commits }) => commits), totals_by_ide: [] },
+        totals_by_cli: {
+          ...{ session_count: 1, request_count: 2, prompt_count: own[0]?.commits ?? 0 },
+          token_usage: {
+            prompt_tokens_sum: sum(({ input, cacheRead }) => input + cacheRead),
+            ...{ output_tokens_sum: sum(({ output }) => output), avg_tokens_per_request: 4400.5 },
+          },
+        },
+      };
+    });
+    if (part !== undefined) {
+      if (headers.authorization !== undefined || url.searchParams.get('sig') !== 'abc')
+        return new Status(400);
+      const own = rows.slice(Number(part) * pageSize, (Number(part) + 1) * pageSize);
+      return own.map((row) => `${JSON.stringify(row)}\n`).join('');
+    }
+    if (headers.authorization !== 'Bearer ghp_right_key') return new Status(401);
+    if (headers['x-github-api-version'] !== '2026-03-10') return new Status(400);
+    if (url.pathname !== '/orgs/acme/copilot/metrics/reports/users-1-day') return new Status(404);
+    if (rows.length === 0) return [];
+    const download_links = Array.from(
+      { length: Math.ceil(rows.length / pageSize) },
+      (_, place) => `${base}/files/${day}-part${place}.ndjson?sig=abc`,
+    );
+    return { download_links, report_day: day };
+  };
+}
+
 /** The days in which a range of Unix milliseconds has an instant. */
 function daysOf(from: number, to: number): Day[] {
   const days: Day[] = [];

@@ -10,8 +10,17 @@ import type { Row } from '../src/store/store.js';
 import { columnNames } from '../src/store/tables.js';
 import { capturedShares } from '../src/vendors/captured-shares.js';
 import { type PullDeps, pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
-import { changeVendorSettings, type Vendor, type VendorSettings } from '../src/vendors/vendor-settings.js';
-import { anthropic, cursor, daysBefore, personOf, StandIn, type Told, toldOf } from './vendor-stand-in.js';
+import { changeVendorSettings, type Vendor, VendorSettings } from '../src/vendors/vendor-settings.js';
+import {
+  anthropic,
+  cursor,
+  daysBefore,
+  github,
+  personOf,
+  StandIn,
+  type Told,
+  toldOf,
+} from './vendor-stand-in.js';
 import { type AtEnd, ending, event, storeName, World } from './world.js';
 
 const KEY = 'sk-ant-admin01-right';
@@ -19,7 +28,25 @@ const KEY = 'sk-ant-admin01-right';
 const VENDORS = [
   { name: 'anthropic', given: { key: KEY }, answers: anthropic, revised: 30 },
   { name: 'cursor', given: { key: 'key_cursor_right' }, answers: cursor, revised: 7 },
+  { name: 'github', given: { key: 'ghp_right_key', account: 'orgs/acme' }, answers: github, revised: 4 },
 ] as const;
+
+/** What a vendor's report has of what somebody used of a model. */
+const SAID: Record<(typeof VENDORS)[number]['name'], (told: Told) => Told> = {
+  anthropic: (told) => told,
+  cursor: (told) => told,
+  // Neither models nor what came from a cache.
+  github: (told) => ({
+    ...{
+      ...told,
+      model: 'unknown',
+      input: told.input + told.cacheRead,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cents: 0,
+    },
+  }),
+};
 const SEED = Number(process.env.VENDOR_SEED ?? 7);
 const IS_SLOW = process.env.SLOW_TESTS === '1';
 /** A month of 50 people, or a short form of it. */
@@ -54,7 +81,14 @@ class Pulled {
 
   async set(more: Partial<Vendor> = {}): Promise<void> {
     const { store, key } = this.deps;
-    const vendor = { vendor: 'anthropic', key: KEY, url: this.vendor.url, since: null, ...more } as const;
+    const vendor = {
+      vendor: 'anthropic',
+      key: KEY,
+      account: null,
+      url: this.vendor.url,
+      since: null,
+      ...more,
+    } as const;
     await changeVendorSettings(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);
   }
 
@@ -70,7 +104,7 @@ class Pulled {
   events(): Promise<Row[]> {
     const columns = columnNames('events').filter((name) => name !== 'batch' && name !== 'event_id');
     return this.world.store.select(
-      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, user_id, model`,
+      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, agent, user_id, model, occurred_at, input_tokens`,
     );
   }
 
@@ -82,18 +116,28 @@ class Pulled {
 }
 
 /** The tokens and dollars of each person, model and day, as the stand-in knows them. */
-function truthOf(told: readonly (Told & { day: Day })[]) {
-  return told
-    .map(({ day, user, model, input, output, cacheRead, cacheWrite, cents }) =>
-      [day, user, model, input, output, cacheRead, cacheWrite, cents / 100].join(' '),
+function truthOf(told: readonly (Told & { day: Day })[]): string[] {
+  const sums = new Map<string, number[]>();
+  for (const { day, user, model, input, output, cacheRead, cacheWrite, cents } of told) {
+    const name = [day, user, model].join(' ');
+    const before = sums.get(name) ?? [0, 0, 0, 0, 0];
+    const more = [input, output, cacheRead, cacheWrite, cents];
+    sums.set(
+      name,
+      more.map((value, place) => value + (before[place] ?? 0)),
+    );
+  }
+  return [...sums]
+    .map(([name, [input, output, cacheRead, cacheWrite, cents = 0]]) =>
+      [name, input, output, cacheRead, cacheWrite, cents / 100].join(' '),
     )
     .sort();
 }
 
 async function countedIn({ world }: Pulled): Promise<string[]> {
   const rows = await world.store.select(
-    `SELECT day, user_id, model, sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cache_read_tokens) AS cache_read,
-      sum(cache_write_tokens) AS cache_write, sum(reported_cost_usd) AS usd
+    `SELECT day, user_id, model, sum(input_tokens) AS input, sum(output_tokens) AS output, sum(coalesce(cache_read_tokens, 0)) AS cache_read,
+      sum(coalesce(cache_write_tokens, 0)) AS cache_write, sum(coalesce(reported_cost_usd, 0)) AS usd
     FROM events WHERE channel = 'vendor_api' AND type = 'model_usage' GROUP BY day, user_id, model`,
   );
   return rows
@@ -135,7 +179,7 @@ describe.skipIf(storeName() === 'ClickHouse' && !IS_SLOW).each(VENDORS)(
       }
       await nightly.world.build();
       // Otherwise nothing was tried.
-      expect(seen.missed).toBeGreaterThan(5);
+      expect(seen.missed).toBeGreaterThan(2);
       expect(seen.changed).toBeGreaterThan(1.5 * MONTH);
       expect(nightly.waits).toContain(7000);
     }, 600_000);
@@ -153,7 +197,7 @@ describe.skipIf(storeName() === 'ClickHouse' && !IS_SLOW).each(VENDORS)(
 
     test('equals what the vendor knows', async () => {
       const told = daysBefore(last, Math.round((last - Date.parse(days[0] ?? '')) / MS_PER_DAY)).flatMap(
-        (day) => toldOf(SEED, PEOPLE, revised, day, last).map((one) => ({ ...one, day })),
+        (day) => toldOf(SEED, PEOPLE, revised, day, last).map((one) => ({ ...SAID[name](one), day })),
       );
       expect(told.length).toBeGreaterThan(PEOPLE * MONTH * 0.5);
       expect(await countedIn(nightly)).toEqual(truthOf(told));
@@ -358,6 +402,35 @@ test('usage events of Cursor have another name for some teams, and no pages', as
       ...{ cache_read_tokens: 8, cache_write_tokens: 4, reported_cost_usd: 0 },
     },
   ]);
+});
+
+test('a file of GitHub is fetched from its hosts alone', async () => {
+  const answers = () => ({
+    download_links: ['http://127.0.0.1:1/part0.ndjson?sig=abc'],
+    report_day: '2026-04-30',
+  });
+  const pulled = await Pulled.create(await StandIn.start(1, answers, onTestFinished), onTestFinished);
+  await pulled.set({ vendor: 'github', key: 'ghp_right_key', account: 'enterprises/acme' });
+  expect((await pulled.pull(NIGHT)).fault).toBe(
+    "GitHub links to a file on 127.0.0.1:1: ask whoever runs Daybook to add it to DAYBOOK_VENDOR_HOSTS if it is GitHub's",
+  );
+  expect(pulled.vendor.requests.map(({ url }) => url.pathname)).toEqual([
+    '/enterprises/acme/copilot/metrics/reports/users-1-day',
+  ]);
+});
+
+test.each([
+  [{ vendor: 'github' }, 'must be orgs/NAME or enterprises/NAME'],
+  [{ vendor: 'github', account: 'orgs/a/../b' }, 'must be orgs/NAME or enterprises/NAME'],
+  [{ vendor: 'cursor', account: 'acme' }, 'must be null for this vendor'],
+  [
+    { vendor: 'cursor', url: 'https://user:secret@cursor.example' },
+    'must be an address such as https://api.anthropic.com',
+  ],
+  [{ vendor: 'cursor', key: 'two words' }, 'must be a key, or ***'],
+])('settings with %j are refused', (given, words) => {
+  const { error } = VendorSettings.safeParse({ vendors: [{ key: 'key_12345678', ...given }] });
+  expect(JSON.stringify(error?.issues)).toContain(words);
 });
 
 describe('beside better channels', () => {

@@ -164,6 +164,8 @@ session_usage AS (
   WHERE is_session_usage(type, agent)
     AND (org_id, session_id) IN (SELECT org_id, session_id FROM shadow_session)
     AND (org_id, day) IN (SELECT org_id, day FROM session_day)
+    -- A vendor's report of a day is of no session: see worse_vendor.
+    AND NOT (channel = 'vendor_api' AND session_id = '')
 ),
 session_best AS (
   SELECT

@@ -59,9 +59,13 @@ const BODILESS = [204, 205, 304];
 
 /**
  * Fetches for libraries, through the proxy of the environment. It never follows a redirect, which could take credentials elsewhere, and
- * fails with AnswerTooLong.
+ * fails with AnswerTooLong after `most` bytes.
  */
-export async function limitedFetch(url: string | URL, init: object): Promise<Response> {
+export async function limitedFetch(
+  url: string | URL,
+  init: object,
+  most = SHORT_ANSWER_BYTES,
+): Promise<Response> {
   const request = new Request(url, init);
   const { method, headers, signal } = request;
   const target = new URL(request.url);
@@ -71,7 +75,7 @@ export async function limitedFetch(url: string | URL, init: object): Promise<Res
     // Libraries tell a limit of time by the error that its signal has.
     throw signal.aborted ? signal.reason : error;
   });
-  const pieces = Readable.toWeb(Readable.from(limited(answer, SHORT_ANSWER_BYTES)));
+  const pieces = Readable.toWeb(Readable.from(limited(answer, most)));
   const status = answer.statusCode ?? 0;
   return new Response(BODILESS.includes(status) ? null : (pieces as ReadableStream), {
     status,

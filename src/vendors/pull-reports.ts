@@ -18,6 +18,7 @@ import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
 import { CURSOR_USAGE } from './cursor.js';
+import { GITHUB_COPILOT } from './github.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
 import { openVendorSettings, type Vendor, type VendorName } from './vendor-settings.js';
@@ -37,6 +38,8 @@ interface Api {
   readonly base: string;
   readonly headers: (key: string) => Record<string, string>;
   readonly reports: readonly Report[];
+  /** Where the files are to which its answers link. */
+  readonly linkHosts?: readonly string[];
 }
 
 /** A key as the user of basic authentication, without a password (RFC 7617). */
@@ -54,6 +57,16 @@ const APIS: Readonly<Record<VendorName, Api>> = {
     base: 'https://api.cursor.com',
     headers: (key) => ({ authorization: `Basic ${basicOf(key)}` }),
     reports: [CURSOR_USAGE],
+  },
+  github: {
+    title: 'GitHub',
+    base: 'https://api.github.com',
+    headers: (key) => ({
+      ...{ authorization: `Bearer ${key}`, accept: 'application/vnd.github+json' },
+      'x-github-api-version': '2026-03-10',
+    }),
+    reports: [GITHUB_COPILOT],
+    linkHosts: ['copilot-reports.github.com', '*.b01.azurefd.net', '*.blob.core.windows.net'],
   },
 };
 
@@ -154,7 +167,7 @@ async function pullReport(
   before: Pull | undefined,
 ): Promise<Pull> {
   const { store, config, clock, pause = wait, stopping } = deps;
-  const { title, base, headers } = APIS[vendor.vendor];
+  const { title, base, headers, linkHosts = [] } = APIS[vendor.vendor];
   const now = clock();
   const { source } = report;
   const rows = await store.select(
@@ -169,7 +182,13 @@ async function pullReport(
   const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
   const client = new VendorClient({
     ...{ title, base: (vendor.url ?? base).replace(/\/+$/, ''), headers: headers(vendor.key) },
-    ...{ secrets: [vendor.key, basicOf(vendor.key)], pause, clock, signal: AbortSignal.any(signals) },
+    ...{
+      secrets: [vendor.key, basicOf(vendor.key)],
+      linkHosts: [...linkHosts, ...config.vendorHosts],
+      pause,
+      clock,
+      signal: AbortSignal.any(signals),
+    },
   });
   const textOf = await lineWriter(store, orgId, now);
   const meaning = meaningOfSource(source);
@@ -187,7 +206,7 @@ async function pullReport(
       continue;
     }
     try {
-      const text = textOf(await report.fetch(client, day));
+      const text = textOf(await report.fetch(client, day, vendor.account ?? ''));
       inARow = 0;
       days += 1;
       const state = `${hash('md5', text)} ${meaning}`;

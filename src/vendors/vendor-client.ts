@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isAllowedHost } from '../network/allowed-host.js';
 import { limitedFetch, parsedJson } from '../network/outgoing.js';
 import { faultText } from '../network/provider-text.js';
 
@@ -11,6 +12,9 @@ const WAITS_AT_MOST = 20;
 const LONGEST_WAIT_MS = 15 * 60_000;
 /** How many pages a report of one day can have. */
 const PAGES_AT_MOST = 10_000;
+/** How long an answer can be, and a file that one links to: bytes. */
+const ANSWER_BYTES = 16 << 20;
+const FILE_BYTES = 256 << 20;
 
 /** Why a report of a day couldn't be fetched: a sentence without its full stop, that begins with the vendor. */
 export class PullFault extends Error {
@@ -38,6 +42,8 @@ export interface ClientDeps {
   readonly pause: (ms: number) => Promise<unknown>;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** The hosts from which files may be fetched to which an answer links. */
+  readonly linkHosts: readonly string[];
   /** Aborts when nothing more may be asked. */
   readonly signal: AbortSignal;
 }
@@ -57,21 +63,39 @@ export class VendorClient {
 
   /** An answer of a form. Throws PullFault. */
   async json<Form extends z.ZodType>(form: Form, asked: Asked): Promise<z.infer<Form>> {
-    const { title } = this.deps;
-    const place = `${title} answers ${asked.path.split('?')[0]}`;
+    const place = `${this.deps.title} answers ${asked.path.split('?')[0]}`;
     // A page that was cut off is no JSON, and asked for again.
     const json = await this.again(asked, (text) => {
       const parsed = parsedJson(text);
       if (parsed === undefined) throw new Error(`${place} with a page that is cut off`);
       return parsed;
     });
-    const parsed = form.safeParse(json);
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    const member = issue?.path.map((part) => (typeof part === 'number' ? '[]' : String(part))).join('.');
-    throw new PullFault(
-      `${place} in another form than documented: ${member || 'the answer'} ${issue?.message ?? 'is wrong'}`,
-    );
+    return inForm(form, json, place);
+  }
+
+  /** The JSON lines of a file to which an answer links, each of a form. The file is fetched without the key. Throws PullFault. */
+  async lines<Form extends z.ZodType>(form: Form, link: string): Promise<z.infer<Form>[]> {
+    const { title, linkHosts } = this.deps;
+    const { host } = new URL(link);
+    if (!isAllowedHost(link, linkHosts))
+      throw new PullFault(
+        `${title} links to a file on ${host}: ask whoever runs Daybook to add it to DAYBOOK_VENDOR_HOSTS if it is ${title}'s`,
+        true,
+      );
+    const place = `${title} answers the file on ${host}`;
+    const documents = await this.again({ link }, (text) => {
+      const whole = parsedJson(text);
+      if (whole !== undefined) return [whole];
+      return text
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .map((line) => {
+          const parsed = parsedJson(line);
+          if (parsed === undefined) throw new Error(`${place} with one that is cut off`);
+          return parsed;
+        });
+    });
+    return documents.map((document) => inForm(form, document, place));
   }
 
   /**
@@ -94,24 +118,35 @@ export class VendorClient {
   }
 
   /** Reads an answer with status 200. Waits and asks again while that can help. */
-  private async again<T>({ method = 'GET', path, body }: Asked, read: (text: string) => T): Promise<T> {
-    const { title, base, headers, secrets, pause, signal } = this.deps;
+  private async again<T>(asked: Asked | { readonly link: string }, read: (text: string) => T): Promise<T> {
+    const { title, base, secrets, pause, signal } = this.deps;
+    const { method = 'GET', body } = 'link' in asked ? {} : asked;
+    const url = 'link' in asked ? asked.link : `${base}${asked.path}`;
+    const place = 'link' in asked ? `the file on ${new URL(url).host}` : asked.path.split('?')[0];
+    // A link is signed, and no business of a log.
+    const kept = 'link' in asked ? [...secrets, asked.link, new URL(url).search] : secrets;
+    const headers = 'link' in asked ? {} : this.deps.headers;
+    const most = 'link' in asked ? FILE_BYTES : ANSWER_BYTES;
     let failures = 0;
     for (let waits = 0; ; ) {
       let fault: string;
       try {
-        const answer = await limitedFetch(`${base}${path}`, {
-          method,
-          headers: {
-            ...{ accept: 'application/json', 'user-agent': 'daybook', ...headers },
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        const answer = await limitedFetch(
+          url,
+          {
+            method,
+            headers: {
+              ...{ accept: 'application/json', 'user-agent': 'daybook', ...headers },
+              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
           },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
-        });
+          most,
+        );
         const text = await answer.text();
         if (answer.status === 200) return read(text);
-        fault = `${title} answers ${path.split('?')[0]} with ${answer.status}`;
+        fault = `${title} answers ${place} with ${answer.status}`;
         const wait = this.waitOf(answer);
         if (wait !== undefined) {
           if (wait > LONGEST_WAIT_MS || waits === WAITS_AT_MOST)
@@ -130,7 +165,7 @@ export class VendorClient {
       } catch (error) {
         if (error instanceof PullFault) throw error;
         if (signal.aborted) throw new PullFault(`${title} was asked for longer than a pull may take`, true);
-        const said = faultText(error, secrets);
+        const said = faultText(error, kept);
         fault = said.startsWith(title) ? said : `${title} can't be asked: ${said}`;
       }
       const rest = AGAIN_MS[failures];
@@ -153,4 +188,15 @@ export class VendorClient {
     const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
     return Number.isFinite(reset) ? Math.max(0, reset * 1000 - this.deps.clock()) : 60_000;
   }
+}
+
+/** A value of a form. Throws a PullFault that says which member has another one. */
+function inForm<Form extends z.ZodType>(form: Form, json: unknown, place: string): z.infer<Form> {
+  const parsed = form.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const member = issue?.path.map((part) => (typeof part === 'number' ? '[]' : String(part))).join('.');
+  throw new PullFault(
+    `${place} in another form than documented: ${member || 'the answer'} ${issue?.message ?? 'is wrong'}`,
+  );
 }

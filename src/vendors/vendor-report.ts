@@ -21,8 +21,8 @@ export interface Report {
   readonly source: SourceSql;
   /** For how many days after a day the vendor may change what it says of it. */
   readonly revisedDays: number;
-  /** All rows of a day, in any order. Throws PullFault. */
-  readonly fetch: (client: VendorClient, day: Day) => Promise<readonly ReportRow[]>;
+  /** All rows of a day of an account, in any order. Throws PullFault. */
+  readonly fetch: (client: VendorClient, day: Day, account: string) => Promise<readonly ReportRow[]>;
 }
 
 /** How the lines of a report are read. */

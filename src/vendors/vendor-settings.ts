@@ -3,38 +3,58 @@ import type { SecretKey } from '../controls/secret-key.js';
 import { MASK } from '../controls/settings-secrets.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
+import { nameText } from '../input/name-text.js';
 import type { Revision } from '../store/state/revisions.js';
 import { vendorRevisions } from '../store/state/vendor-revisions.js';
 import type { Store } from '../store/store.js';
 
 /** The vendors that can be pulled. */
-export const VENDORS = ['anthropic', 'cursor'] as const;
+export const VENDORS = ['anthropic', 'cursor', 'github'] as const;
 export type VendorName = (typeof VENDORS)[number];
 
-const Vendor = z.strictObject({
-  vendor: z.enum(VENDORS).meta({ description: 'whose API it is', examples: ['anthropic'] }),
-  key: z.union([z.literal(MASK), z.string().regex(/^[\x21-\x7e]{8,1024}$/, 'must be a key, or ***')]).meta({
-    description: 'key of the API, a secret: answers have ***, and *** keeps it',
-    examples: ['sk-ant-admin01-abcdef'],
-  }),
-  url: z
-    .url({ protocol: /^https?$/, error: 'must be an address such as https://api.anthropic.com' })
-    .max(2048)
-    .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), 'must be an address such as https://api.anthropic.com')
-    .nullable()
-    .default(null)
-    .meta({
-      description:
-        "address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS",
-      examples: [null],
+/** What each vendor calls an account, where its addresses have one. */
+const ACCOUNTS: Partial<Record<VendorName, readonly [RegExp, string]>> = {
+  github: [/^(orgs|enterprises)\/[\w.-]{1,100}$/, 'must be orgs/NAME or enterprises/NAME'],
+};
+
+const Vendor = z
+  .strictObject({
+    vendor: z.enum(VENDORS).meta({ description: 'whose API it is', examples: ['anthropic'] }),
+    key: z.union([z.literal(MASK), z.string().regex(/^[\x21-\x7e]{8,1024}$/, 'must be a key, or ***')]).meta({
+      description: 'key of the API, a secret: answers have ***, and *** keeps it',
+      examples: ['sk-ant-admin01-abcdef'],
     }),
-  since: DaySchema.nullable()
-    .default(null)
-    .meta({
-      description: 'the first day that is fetched; null for as far back as the vendor changes its numbers',
-      examples: ['2026-05-01'],
-    }),
-});
+    account: nameText(200)
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          'of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; null for others',
+        examples: [null],
+      }),
+    url: z
+      .url({ protocol: /^https?$/, error: 'must be an address such as https://api.anthropic.com' })
+      .max(2048)
+      .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), 'must be an address such as https://api.anthropic.com')
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          "address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS",
+        examples: [null],
+      }),
+    since: DaySchema.nullable()
+      .default(null)
+      .meta({
+        description: 'the first day that is fetched; null for as far back as the vendor changes its numbers',
+        examples: ['2026-05-01'],
+      }),
+  })
+  .superRefine(({ vendor, account }, context) => {
+    const [form, words] = ACCOUNTS[vendor] ?? [undefined, 'must be null for this vendor'];
+    if (form === undefined ? account !== null : !form.test(account ?? ''))
+      context.addIssue({ code: 'custom', path: ['account'], message: words });
+  });
 export type Vendor = z.infer<typeof Vendor>;
 
 /** What an organization says of the vendors' APIs that are pulled. */

@@ -55,6 +55,11 @@ function isLoggedReply(event: StoredEvent, other: StoredEvent): boolean {
   );
 }
 
+/** Whether it is of a vendor's report of a day, which names no session. */
+function isReport(event: StoredEvent): boolean {
+  return event.text('channel') === 'vendor_api' && event.session_id === '';
+}
+
 /** Whether an event gives way to another of the same organization. */
 function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   const request = event.type === other.type ? event.text('request_id') : null;
@@ -77,7 +82,7 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     event.session_id === other.session_id &&
     // Events that name no session are compared with those of their user.
     (event.session_id !== '' || event.user_id === other.user_id) &&
-    (event.day === other.day || isOfSession(event)) &&
+    (event.day === other.day || (isOfSession(event) && !isReport(event))) &&
     (OF_SESSIONS.includes(event.type)
       ? channelRank(other) < channelRank(event)
       : FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type)) &&
@@ -88,8 +93,7 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
 /** Whether a vendor's report of a day gives way to another event of the same person, agent and day. */
 function isKnownBetter(event: StoredEvent, other: StoredEvent, people: People): boolean {
   return (
-    event.text('channel') === 'vendor_api' &&
-    event.session_id === '' &&
+    isReport(event) &&
     other.text('channel') !== 'vendor_api' &&
     event.day === other.day &&
     (event.text('agent') ?? '') === (other.text('agent') ?? '') &&

@@ -1456,17 +1456,21 @@ export interface Vendors {
   /**
    * the APIs that are pulled
    *
-   * @maxItems 2
+   * @maxItems 3
    */
   vendors: {
     /**
      * whose API it is
      */
-    vendor: 'anthropic' | 'cursor';
+    vendor: 'anthropic' | 'cursor' | 'github';
     /**
      * key of the API, a secret: answers have ***, and *** keeps it
      */
     key: '***' | string;
+    /**
+     * of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; null for others
+     */
+    account: string | null;
     /**
      * address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS
      */
