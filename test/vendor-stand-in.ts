@@ -287,6 +287,48 @@ export function github(people: number, revisedDays: number, pageSize = 5): Vendo
   };
 }
 
+/** OpenAI's Codex Enterprise Analytics API: the usage of a workspace. */
+export function openai(people: number, revisedDays: number, pageSize = 7): VendorAnswers {
+  return ({ url, headers }, { seed, now }) => {
+    if (headers.authorization !== 'Bearer sk-codex-right') return new Status(401);
+    if (url.pathname !== '/v1/analytics/codex/workspaces/ws_1/usage') return new Status(404);
+    const [start_time, end_time] = ['start_time', 'end_time'].map((name) =>
+      Number(url.searchParams.get(name)),
+    );
+    const told = toldOf(seed, people, revisedDays, dayOf((start_time ?? 0) * 1000), now);
+    const tokensOf = ({ input, cacheRead, output }: Told) => ({
+      ...{
+        uncached_text_input_tokens: input,
+        cached_text_input_tokens: cacheRead,
+        text_output_tokens: output,
+      },
+      text_total_tokens: input + cacheRead + output,
+    });
+    const rows = [...new Set(told.map(({ user }) => user))].map((email) => {
+      const own = told.filter(({ user }) => user === email);
+      return {
+        ...{ object: 'workspace.codex.usage.result', start_time, end_time, user_id: `user_${email}` },
+        actor: { type: 'ACCOUNT_USER', user_id: `user_${email}`, email },
+        totals: { threads: 1, turns: 2, credits: 12.5, ...tokensOf(own[0] as Told) },
+        clients: [{ client_id: 'CODEX_CLI', threads: 1, turns: 2, credits: 12.5 }],
+        models: own.map((one) => ({ model: one.model, speed: 'standard', credits: 1.5, ...tokensOf(one) })),
+        code_attribution: null,
+      };
+    });
+    // Of a plan that doesn't count tokens.
+    const uncounted = {
+      ...{ uncached_text_input_tokens: null, cached_text_input_tokens: null, text_output_tokens: null },
+    };
+    if (rows.length > 0)
+      rows.push({
+        ...(rows[0] as (typeof rows)[number]),
+        ...({ user_id: 'user_def456', actor: { email: null }, totals: uncounted, models: null } as object),
+      });
+    const size = Math.min(pageSize, Number(url.searchParams.get('limit')));
+    return { object: 'page', ...pageOf(rows, url.searchParams.get('page'), size) };
+  };
+}
+
 /** The days in which a range of Unix milliseconds has an instant. */
 function daysOf(from: number, to: number): Day[] {
   const days: Day[] = [];

@@ -16,6 +16,7 @@ import {
   cursor,
   daysBefore,
   github,
+  openai,
   personOf,
   StandIn,
   type Told,
@@ -29,12 +30,14 @@ const VENDORS = [
   { name: 'anthropic', given: { key: KEY }, answers: anthropic, revised: 30 },
   { name: 'cursor', given: { key: 'key_cursor_right' }, answers: cursor, revised: 7 },
   { name: 'github', given: { key: 'ghp_right_key', account: 'orgs/acme' }, answers: github, revised: 4 },
+  { name: 'openai', given: { key: 'sk-codex-right', account: 'ws_1' }, answers: openai, revised: 7 },
 ] as const;
 
 /** What a vendor's report has of what somebody used of a model. */
 const SAID: Record<(typeof VENDORS)[number]['name'], (told: Told) => Told> = {
   anthropic: (told) => told,
   cursor: (told) => told,
+  openai: (told) => ({ ...told, cacheWrite: 0, cents: 0 }),
   // Neither models nor what came from a cache.
   github: (told) => ({
     ...{

@@ -19,6 +19,7 @@ import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
 import { CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
+import { OPENAI_CODEX } from './openai.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
 import { openVendorSettings, type Vendor, type VendorName } from './vendor-settings.js';
@@ -67,6 +68,12 @@ const APIS: Readonly<Record<VendorName, Api>> = {
     }),
     reports: [GITHUB_COPILOT],
     linkHosts: ['copilot-reports.github.com', '*.b01.azurefd.net', '*.blob.core.windows.net'],
+  },
+  openai: {
+    title: 'OpenAI',
+    base: 'https://api.chatgpt.com',
+    headers: (key) => ({ authorization: `Bearer ${key}` }),
+    reports: [OPENAI_CODEX],
   },
 };
 

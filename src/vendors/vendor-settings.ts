@@ -9,12 +9,13 @@ import { vendorRevisions } from '../store/state/vendor-revisions.js';
 import type { Store } from '../store/store.js';
 
 /** The vendors that can be pulled. */
-export const VENDORS = ['anthropic', 'cursor', 'github'] as const;
+export const VENDORS = ['anthropic', 'cursor', 'github', 'openai'] as const;
 export type VendorName = (typeof VENDORS)[number];
 
 /** What each vendor calls an account, where its addresses have one. */
 const ACCOUNTS: Partial<Record<VendorName, readonly [RegExp, string]>> = {
   github: [/^(orgs|enterprises)\/[\w.-]{1,100}$/, 'must be orgs/NAME or enterprises/NAME'],
+  openai: [/^[\w-]{1,100}$/, 'must be the id of the workspace'],
 };
 
 const Vendor = z
@@ -29,7 +30,7 @@ const Vendor = z
       .default(null)
       .meta({
         description:
-          'of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; null for others',
+          'of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; of OpenAI, the id of the workspace; null for others',
         examples: [null],
       }),
     url: z

@@ -1456,19 +1456,19 @@ export interface Vendors {
   /**
    * the APIs that are pulled
    *
-   * @maxItems 3
+   * @maxItems 4
    */
   vendors: {
     /**
      * whose API it is
      */
-    vendor: 'anthropic' | 'cursor' | 'github';
+    vendor: 'anthropic' | 'cursor' | 'github' | 'openai';
     /**
      * key of the API, a secret: answers have ***, and *** keeps it
      */
     key: '***' | string;
     /**
-     * of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; null for others
+     * of GitHub, the organization or enterprise: orgs/acme or enterprises/acme; of OpenAI, the id of the workspace; null for others
      */
     account: string | null;
     /**
