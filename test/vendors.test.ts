@@ -297,6 +297,14 @@ describe('one night', () => {
     expect(await asks(last + 2000, true)).toBe(true);
     expect(await asks(last + 2000 + MS_PER_DAY, false)).toBe(true);
     expect(await asks(last + 3000 + MS_PER_DAY, false)).toBe(false);
+    // The build of a night doesn't wait for ever.
+    vendor.requests = [];
+    const said: string[] = [];
+    await pullAll(pulled.deps, true, { warn: (_, text) => said.push(text) }, 0);
+    expect({ requests: vendor.requests, said }).toEqual({
+      requests: [],
+      said: ["vendors' reports are pulled next night: time is up"],
+    });
   });
 
   test('does a night again that was cut off', async () => {

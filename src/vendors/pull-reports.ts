@@ -26,6 +26,8 @@ import { openVendorSettings, type Vendor, type VendorName } from './vendor-setti
 
 /** How long a report may take, since the build of the night waits for it: milliseconds. */
 const PULL_MS = 20 * 60_000;
+/** How long all pulls of a night may take. */
+const NIGHT_MS = 30 * 60_000;
 /** How many changed days are replaced together. */
 const DAYS_TOGETHER = 50;
 /** After so many days in a row that couldn't be fetched, the rest is left to the next pull. */
@@ -117,19 +119,33 @@ export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]>
   });
 }
 
-/** Pulls of all organizations; `isNightly` also of those that were pulled less than a day ago. One that fails doesn't keep the others from it. */
+/**
+ * Pulls of all organizations, those first that weren't pulled for longest; `isNightly` also of those that were pulled less than a day ago. One that
+ * fails doesn't keep the others from it. After `nightMs` the rest is left to the next night.
+ */
 export async function pullAll(
   deps: PullDeps,
   isNightly: boolean,
   log: { readonly warn: (facts: object, text: string) => void },
+  nightMs: number = NIGHT_MS,
 ): Promise<void> {
-  for (const orgId of await organizationsWithVendors(deps.store)) {
-    if (deps.stopping?.aborted === true) return;
+  const isOver = AbortSignal.timeout(nightMs);
+  const { store, clock, stopping } = deps;
+  const until = {
+    ...deps,
+    stopping: AbortSignal.any([isOver, ...(stopping === undefined ? [] : [stopping])]),
+  };
+  const due: { readonly orgId: string; readonly lastAt: number }[] = [];
+  for (const orgId of await organizationsWithVendors(store)) {
+    const lastAt = Math.max(0, ...(await newestPulls(store, orgId)).map(({ pulledAt }) => pulledAt));
+    if (isNightly || lastAt <= clock() - DUE_AFTER_MS) due.push({ orgId, lastAt });
+  }
+  due.sort((one, other) => one.lastAt - other.lastAt);
+  for (const { orgId } of due) {
+    if (stopping?.aborted === true) return;
+    if (isOver.aborted) return log.warn({ org: orgId }, "vendors' reports are pulled next night: time is up");
     try {
-      const newest = await newestPulls(deps.store, orgId);
-      const isDue = newest.every(({ pulledAt }) => pulledAt <= deps.clock() - DUE_AFTER_MS);
-      if (!isNightly && !isDue) continue;
-      for (const { report, fault } of await pullOrganization(deps, orgId))
+      for (const { report, fault } of await pullOrganization(until, orgId))
         if (fault !== '') log.warn({ org: orgId, report, fault }, "a vendor's report could not be pulled");
     } catch (err) {
       log.warn({ err, org: orgId }, "vendors' reports could not be pulled");
