@@ -204,7 +204,7 @@ async function pullReport(
     return { report: source.name, pulledAt: now, days: 0, changed: 0, missed: due, fault: refusal };
   const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
   const client = new VendorClient({
-    ...{ title, base: (vendor.url ?? base).replace(/\/+$/, ''), headers: headers(vendor.key) },
+    ...{ title, base: (vendor.url ?? base).replace(/\/$/, ''), headers: headers(vendor.key) },
     ...{
       secrets: [vendor.key, basicOf(vendor.key)],
       linkHosts: [...linkHosts, ...config.vendorHosts],
