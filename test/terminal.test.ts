@@ -93,8 +93,12 @@ beforeAll(async () => {
       input_tokens: 10,
       output_tokens: 5,
     },
+    {
+      ...{ event_id: 'reported', type: 'model_usage', agent: 'claude-code', channel: 'vendor_api' },
+      ...{ session_id: '', model: 'claude-sonnet-4-5', input_tokens: 12, output_tokens: 5 },
+    },
   ];
-  writeFileSync(calls, called.map((event) => JSON.stringify({ ...event, ...session })).join('\n'));
+  writeFileSync(calls, called.map((event) => JSON.stringify({ ...session, ...event })).join('\n'));
   expect((await runHere(['--data', data, 'ingest', '--org', 'acme', calls], { cwd: folder })).code).toBe(0);
   expect((await runHere(['--data', data, 'build'], { cwd: folder })).code).toBe(0);
 });
