@@ -84,10 +84,9 @@ function writeJson(path, document) {
 
 const [path = join(DIST, 'collector.tgz'), ...platforms] = process.argv.slice(2);
 const wanted = resolve(path);
-const isFile = wanted.endsWith('.tgz');
 mkdirSync(dirname(wanted), { recursive: true });
 // Beside it, so that the finished file takes its place at once.
-const work = isFile ? mkdtempSync(`${wanted}-`) : undefined;
+const work = wanted.endsWith('.tgz') ? mkdtempSync(`${wanted}-`) : undefined;
 const target = work === undefined ? wanted : join(work, 'package');
 const { files, packages } = needed(ENTRIES);
 const { version, license, type, engines, dependencies } = readJson(join(ROOT, 'package.json'));

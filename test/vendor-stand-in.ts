@@ -36,7 +36,7 @@ export class Status {
 }
 
 /**
- * A server that answers as vendors document: with pages, limits, revisions and faults. What it says depends on its seed and its clock alone;
+ * A server that answers as vendors document: with pages, limits, revisions and faults. Its answers depend on its seed and its clock alone;
  * what goes wrong, on the seed and the number of the request.
  */
 export class StandIn {

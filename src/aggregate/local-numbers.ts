@@ -32,7 +32,7 @@ export interface LocalNumbers {
  */
 export async function localNumbers(
   store: Store,
-  { userId, agents, from, rows, ...request }: LocalRequest,
+  { userId, agents, from, rows }: LocalRequest,
   clock: () => number,
   progress: (done: number, total: number) => void,
 ): Promise<LocalNumbers> {
@@ -41,7 +41,7 @@ export async function localNumbers(
   const leftOut: string[] = [];
   let before = 0;
   for (const { source, files } of agents) {
-    const asked = { ...request, orgId: LOCAL, userId, source, files };
+    const asked = { orgId: LOCAL, userId, source, files };
     const ingested = await ingest(store, asked, clock, (done) => progress(before + done, all));
     leftOut.push(...ingested.leftOut);
     before += bytesOf(files);

@@ -4,9 +4,8 @@ import { isOfSystem } from '../disk/folder.js';
 import { rmSync } from '../disk/renames.js';
 import { codeOf, type UsageError } from '../exit.js';
 import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
-import { type InputFile, inputFiles } from '../ingest/input-files.js';
+import { foldersHere, type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
-import { expandPaths } from '../settings/config.js';
 import { isOfStore, isOutOfRoom, isReadFault } from '../store/store-fault.js';
 import type { BodySender } from './body-sender.js';
 import type { BodySpool } from './body-spool.js';
@@ -55,7 +54,7 @@ export interface RoundResult {
 
 /** The files of a source in its default folders, in order, with their states. */
 function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[] {
-  const folders = source.folders.flatMap(expandPaths).filter((path) => existsSync(path));
+  const folders = foldersHere(source);
   return folders.length === 0 ? [] : withMeaning(source, inputFiles(folders, source, skip));
 }
 

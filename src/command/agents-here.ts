@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { type InputFile, inputFiles } from '../ingest/input-files.js';
+import { foldersHere, type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
-import { expandPaths } from '../settings/config.js';
 
 /** The sources of agents, as opposed to Daybook's own events. */
 export const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers);
@@ -19,7 +17,7 @@ export interface AgentHere {
 /** The files of every agent on this machine, where the agents keep them. */
 export function agentsHere(): AgentHere[] {
   return AGENTS.map((source) => {
-    const folders = source.folders.flatMap(expandPaths).filter((folder) => existsSync(folder));
+    const folders = foldersHere(source);
     const leftOut = new Set<string>();
     const files = inputFiles(folders, source, ({ message }) => leftOut.add(message));
     return { source, folders, files, leftOut: [...leftOut] };

@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { makeFolder } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
 import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
-import { type InputFile, inputFiles } from '../ingest/input-files.js';
+import { foldersHere, type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { type Config, expandPaths } from '../settings/config.js';
 import { call } from '../socket/call.js';
@@ -201,10 +201,9 @@ const NOTHING: Agent['result'] = {
 };
 
 /** The default folders of a source that exist here; all of them if none does, so that an error can name them. */
-function foldersOf({ folders }: Source): string[] {
-  const paths = folders.flatMap(expandPaths);
-  const found = paths.filter((path) => existsSync(path));
-  return found.length > 0 ? found : paths;
+function foldersOf(source: Source): string[] {
+  const found = foldersHere(source);
+  return found.length > 0 ? found : source.folders.flatMap(expandPaths);
 }
 
 type Ingested = Exclude<CommandResult<'ingest'>, Refused>;

@@ -1,4 +1,4 @@
-import { isObject } from '../input/json-object.js';
+import { isObject, parsedJson } from '../input/json-object.js';
 
 /** The document that an agent gives a hook on standard input, not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -14,10 +14,5 @@ export function textOf(value: unknown): string | undefined {
 
 /** The object in a JSON text; any other value has no members. */
 export function membersIn(text: unknown): Payload {
-  if (typeof text !== 'string') return membersOf(text);
-  try {
-    return membersOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return membersOf(typeof text === 'string' ? parsedJson(text) : text);
 }

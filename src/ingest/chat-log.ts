@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { LeftOut, mebibytes } from '../disk/foreign-file.js';
+import { parsedJson } from '../input/json-object.js';
 import { documentOf, linesOf, withoutPacking } from '../store/line-numbers.js';
 
 /** The members of a document that are kept: of an object by name, of a list those of its elements. `true` keeps what is neither. */
@@ -7,7 +8,7 @@ type Shape = true | readonly [Shape] | { readonly [name: string]: Shape };
 
 const CALL: Shape = { id: true, name: true, arguments: { filePath: true, command: true } };
 
-/** What the SQL reads of a chat. What people and models wrote isn't in it, but for the commands of a terminal. */
+/** The members of a chat that the SQL reads: no text that people and models wrote, but for the commands of a terminal. */
 const CHAT: Shape = {
   sessionId: true,
   requests: [
@@ -64,19 +65,11 @@ function kept(value: Value, shape: Shape | undefined): Value {
   if (shape === true) return isNode(value) ? undefined : value;
   if (Array.isArray(shape))
     return Array.isArray(value) ? value.map((one) => kept(one, shape[0]) ?? null) : undefined;
-  if (typeof value === 'string') return kept(parsed(value), shape);
+  if (typeof value === 'string') return kept(parsedJson(value), shape);
   // Older versions say true or false where newer ones have an object.
   if (!isNode(value) || Array.isArray(value)) return typeof value === 'boolean' ? value : undefined;
   const members = Object.keys(shape).map((name) => [name, kept(value[name], shapeIn(shape, name))]);
   return Object.fromEntries(members.filter(([, member]) => member !== undefined));
-}
-
-function parsed(text: string): Value {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A chat that changes are made to, as VS Code's log of changes has them. */
@@ -185,14 +178,14 @@ export async function writeChat(path: string, to: string, limitBytes: number): P
       if (isTorn) unread += 1;
       isTorn = false;
       if (bytes.length === 0 || isOfInput(bytes)) continue;
-      const change = isTooLong ? undefined : parsed(bytes.toString());
+      const change = isTooLong ? undefined : parsedJson(bytes.toString());
       if (isNode(change)) chat.apply(change as Record<string, unknown>);
       else isTorn = true;
       if (chat.length > limitBytes) throw new LeftOut(path, `it says more than ${mebibytes(limitBytes)}`);
     }
   else
     for await (const { bytes, isTooLong } of documentOf(path, limitBytes)) {
-      const whole = isTooLong ? undefined : parsed(bytes.toString());
+      const whole = isTooLong ? undefined : parsedJson(bytes.toString());
       isChat = isNode(whole);
       chat.apply({ kind: 0, v: whole });
     }

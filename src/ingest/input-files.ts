@@ -2,6 +2,7 @@ import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkForeign, LeftOut, unreadable } from '../disk/foreign-file.js';
 import { codeOf, UsageError } from '../exit.js';
+import { expandPaths } from '../settings/config.js';
 import { withoutPacking } from '../store/line-numbers.js';
 import { readableBeside } from '../store/readable-batch.js';
 import { fileLimitOf, sideFilesOf, unitOf } from '../store/source-sql.js';
@@ -18,6 +19,11 @@ export interface InputFile {
   readonly state?: string | undefined;
   /** When it last changed: Unix milliseconds. */
   readonly changedAt?: number;
+}
+
+/** The folders of a source that exist on this machine. */
+export function foldersHere({ folders }: Pick<Source, 'folders'>): string[] {
+  return folders.flatMap(expandPaths).filter((folder) => existsSync(folder));
 }
 
 /** Is told about files that are left out. */

@@ -3,6 +3,15 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A JSON text as a value; undefined if it isn't JSON. */
+export function parsedJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * A JSON text in which control characters in texts are escaped. Some agents write line feeds and tabs as they are, which no JSON parser
  * accepts.

@@ -6,7 +6,8 @@ import { FETCHED_PRICES } from '../disk/data-files.js';
 import { makeFolder, writeWhole } from '../disk/folder.js';
 import { readText } from '../disk/text-file.js';
 import { reasonOf, UsageError } from '../exit.js';
-import { AnswerTooLong, Outgoing, parsedJson, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
+import { parsedJson } from '../input/json-object.js';
+import { AnswerTooLong, Outgoing, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
 import { ProxyRefusal } from '../network/proxy-agent.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import {

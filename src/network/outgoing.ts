@@ -1,7 +1,7 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { codeOf, UsageError } from '../exit.js';
-import { isObject } from '../input/json-object.js';
+import { isObject, parsedJson } from '../input/json-object.js';
 import { onRefusal, type Way, wayTo } from './proxy-agent.js';
 
 /** How many bytes are read of answers that should be short, such as a receipt, a key set or an error. */
@@ -179,15 +179,6 @@ async function trustedWith(path: string): Promise<string[]> {
     );
   });
   return [...rootCertificates, more];
-}
-
-/** A JSON text as a value; undefined if it isn't JSON. */
-export function parsedJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The detail of an error by Daybook. Other programs' errors may have a `detail` too, but no `requestId`. */

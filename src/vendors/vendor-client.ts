@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { parsedJson } from '../input/json-object.js';
 import { isAllowedHost } from '../network/allowed-host.js';
-import { limitedFetch, parsedJson } from '../network/outgoing.js';
+import { limitedFetch } from '../network/outgoing.js';
 import { faultText } from '../network/provider-text.js';
 
 /** How long an answer may take: milliseconds. */
