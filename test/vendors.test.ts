@@ -10,7 +10,7 @@ import type { Row } from '../src/store/store.js';
 import { columnNames } from '../src/store/tables.js';
 import { capturedShares } from '../src/vendors/captured-shares.js';
 import { type PullDeps, pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
-import { changeVendorSettings, type Vendor, VendorSettings } from '../src/vendors/vendor-settings.js';
+import { sealedVendors, type Vendor, VendorSettings } from '../src/vendors/vendor-settings.js';
 import {
   anthropic,
   cursor,
@@ -92,7 +92,7 @@ class Pulled {
       since: null,
       ...more,
     } as const;
-    await changeVendorSettings(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);
+    await sealedVendors.change(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);
   }
 
   async pull(now: number) {

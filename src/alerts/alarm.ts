@@ -16,14 +16,7 @@ import { peopleOf } from '../store/state/person.js';
 import { privacyOf } from '../store/state/privacy-revisions.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
-import {
-  type AlertSettings,
-  alertSettings,
-  CONDITIONS,
-  isMuted,
-  openAlertSettings,
-  type Way,
-} from './alert-settings.js';
+import { type AlertSettings, CONDITIONS, isMuted, sealedAlerts, type Way } from './alert-settings.js';
 import { conditionsOf, TOLD_ONCE } from './conditions.js';
 import { digestMessage } from './digest.js';
 import { alertsMessage, type Message, testMessage } from './message.js';
@@ -57,7 +50,7 @@ export interface AlarmDeps {
 export async function checkOrganization(deps: AlarmDeps, orgId: string): Promise<void> {
   const { store, config, clock } = deps;
   const now = clock();
-  const { settings } = await alertSettings(store, orgId);
+  const { settings } = await sealedAlerts.newest(store, orgId);
   const tells = (what: 'alerts' | 'digest') => settings.ways.filter(({ takes }) => takes.includes(what));
   if (settings.ways.length === 0 && !settings.leads) return;
   const { mode, smallestGroup } = await privacyOf(store, orgId);
@@ -158,7 +151,7 @@ async function send(deps: AlarmDeps, delivery: Delivery & { orgId: string }): Pr
   const { store, config, key, app, clock } = deps;
   const { orgId, deliveryId: id, kind, week, team, checkedAt } = delivery;
   const url = pageOf(config);
-  const { ways } = await openAlertSettings(store, orgId, key);
+  const { ways } = await sealedAlerts.open(store, orgId, key);
   const way = ways.find(({ name }) => name === delivery.way);
   if (way === undefined && delivery.way !== '') throw new Undelivered('the way was removed');
   let message: Message;
@@ -186,7 +179,7 @@ export async function sendTest(
   orgId: string,
   name: string,
 ): Promise<string | null | undefined> {
-  const { ways } = await openAlertSettings(store, orgId, key);
+  const { ways } = await sealedAlerts.open(store, orgId, key);
   const way = ways.find((one) => one.name === name);
   if (way === undefined) return undefined;
   const now = clock();

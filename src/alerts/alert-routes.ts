@@ -16,19 +16,13 @@ import {
   tagOf,
 } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
+import type { SettingsChange } from '../controls/sealed-revisions.js';
 import type { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../input/name-text.js';
 import { alertsSince, DELIVERY_STATES, newestDeliveries, sendAgain } from '../store/state/alert-log.js';
 import { sendTest } from './alarm.js';
-import {
-  type AlertChange,
-  AlertSettings,
-  alertHistory,
-  alertSettings,
-  CONDITIONS,
-  changeAlertSettings,
-} from './alert-settings.js';
+import { AlertSettings, CONDITIONS, sealedAlerts } from './alert-settings.js';
 import { sentenceOf } from './message.js';
 
 /** How long alerts are listed after their end: milliseconds. */
@@ -99,7 +93,10 @@ const Log = z.object({
     .meta({ description: 'the newest 100 messages: undelivered ones first, then those that wait' }),
 });
 
-function bodyOf(found: AlertChange, protection: Protection | undefined): z.infer<typeof Answer> {
+function bodyOf(
+  found: SettingsChange<AlertSettings>,
+  protection: Protection | undefined,
+): z.infer<typeof Answer> {
   return { ...revisionMembers(found, protection), ...found.settings };
 }
 
@@ -122,7 +119,7 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
       },
     },
     async ({ caller: { orgId }, protection }, reply) => {
-      const found = await alertSettings(store, orgId);
+      const found = await sealedAlerts.newest(store, orgId);
       reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
       return bodyOf(found, protection);
     },
@@ -146,12 +143,12 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
     async ({ caller, body, headers, protection }, reply) => {
       const { orgId } = caller;
       const check = (revision: number) => requireMatch(headers['if-match'], orgId, revision);
-      const found = await changeAlertSettings(
-        ...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const),
-      ).catch((error) => {
-        const isFault = error instanceof UsageError && !(error instanceof Stale);
-        throw isFault ? new ApiError(400, error.message) : error;
-      });
+      const found = await sealedAlerts
+        .change(...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const))
+        .catch((error) => {
+          const isFault = error instanceof UsageError && !(error instanceof Stale);
+          throw isFault ? new ApiError(400, error.message) : error;
+        });
       reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
       return bodyOf(found, protection);
     },
@@ -170,7 +167,9 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
       },
     },
     async ({ caller: { orgId }, query: { limit = DEFAULT_LIMIT }, protection }) => ({
-      changes: (await alertHistory(store, orgId, Number(limit))).map((one) => bodyOf(one, protection)),
+      changes: (await sealedAlerts.history(store, orgId, Number(limit))).map((one) =>
+        bodyOf(one, protection),
+      ),
     }),
   );
 

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import type { SecretKey } from '../controls/secret-key.js';
+import { SealedRevisions } from '../controls/sealed-revisions.js';
 import { MASK } from '../controls/settings-secrets.js';
 import { DaySchema } from '../day.js';
-import { UsageError } from '../exit.js';
 import { EmailText, nameText } from '../input/name-text.js';
 import { alertRevisions } from '../store/state/alert-revisions.js';
-import type { Revision } from '../store/state/revisions.js';
-import type { Store } from '../store/store.js';
 
 /** What alerts are of, in the order in which a message tells them. */
 export const CONDITIONS = ['unbuilt_day', 'budget', 'dear_day', 'unpriced', 'rejected', 'silent'] as const;
@@ -116,85 +113,20 @@ export const AlertSettings = z.strictObject({
 });
 export type AlertSettings = z.infer<typeof AlertSettings>;
 
-/** The settings after a change. */
-export interface AlertChange extends Omit<Revision, 'document'> {
-  readonly settings: AlertSettings;
-}
-
-/** The settings with another value for each secret. */
-function mapSecrets(
-  settings: AlertSettings,
-  replace: (value: string, place: readonly string[]) => string,
-): AlertSettings {
-  const ways = settings.ways.map((way) => ({
-    ...way,
-    url: way.url === null ? null : replace(way.url, ['alerts', way.name, 'url']),
-    secret: way.secret === null ? null : replace(way.secret, ['alerts', way.name, 'secret']),
-  }));
-  return { ...settings, ways };
-}
-
-/** Stored settings; their secrets are encrypted. */
-function storedOf({ document }: Pick<Revision, 'document'>): AlertSettings {
-  return document === '' ? AlertSettings.parse({}) : (JSON.parse(document) as AlertSettings);
-}
-
-function maskedOf({ document, ...revision }: Revision): AlertChange {
-  return { ...revision, settings: mapSecrets(storedOf({ document }), () => MASK) };
-}
-
-/** The newest settings, without secrets. */
-export async function alertSettings(store: Store, orgId: string): Promise<AlertChange> {
-  return maskedOf(await alertRevisions.newest(store, orgId));
-}
-
-/** The newest settings with secrets. A way whose secrets can't be decrypted, because the key of the installation is another one, has '' for them. */
-export async function openAlertSettings(
-  store: Pick<Store, 'select'>,
-  orgId: string,
-  key: SecretKey,
-): Promise<AlertSettings> {
-  const stored = storedOf(await alertRevisions.newest(store, orgId));
-  return mapSecrets(stored, (sealed, place) => String(key.open(sealed, [orgId, ...place]) ?? ''));
-}
-
-/** The newest changes, the newest one first, without secrets. */
-export async function alertHistory(store: Store, orgId: string, limit: number): Promise<AlertChange[]> {
-  return (await alertRevisions.history(store, orgId, limit)).map(maskedOf);
-}
-
-/** Changes the settings. `check` gets the newest revision, and throws if it may not be changed. Throws a UsageError for *** where there is no secret. */
-export async function changeAlertSettings(
-  store: Store,
-  orgId: string,
-  settings: AlertSettings,
-  key: SecretKey,
-  author: string,
-  now: number,
-  check: (revision: number) => void = () => {},
-): Promise<AlertChange> {
-  const make = (before: Revision) => {
-    check(before.revision);
-    const stored = new Map<string, string>();
-    mapSecrets(storedOf(before), (sealed, place) => {
-      stored.set(JSON.stringify(place), sealed);
-      return sealed;
-    });
-    const sealed = mapSecrets(settings, (value, place) => {
-      const old = stored.get(JSON.stringify(place));
-      const known = old === undefined ? undefined : key.open(old, [orgId, ...place]);
-      if (value === MASK && known === undefined)
-        throw new UsageError(
-          `The ${place[2]} of the way ${place[1]} is masked, but none is stored: send it itself.`,
-        );
-      return old !== undefined && (value === MASK || value === known)
-        ? old
-        : key.seal(value, [orgId, ...place]);
-    });
-    return JSON.stringify(sealed);
-  };
-  return maskedOf(await alertRevisions.change(store, orgId, make, author, now));
-}
+/** Where alerts and digests of organizations go. */
+export const sealedAlerts = new SealedRevisions<AlertSettings>(alertRevisions, {
+  empty: () => AlertSettings.parse({}),
+  mapSecrets: (settings, replace) => ({
+    ...settings,
+    ways: settings.ways.map((way) => ({
+      ...way,
+      url: way.url === null ? null : replace(way.url, ['alerts', way.name, 'url']),
+      secret: way.secret === null ? null : replace(way.secret, ['alerts', way.name, 'secret']),
+    })),
+  }),
+  missing: ([, way, member]) =>
+    `The ${member} of the way ${way} is masked, but none is stored: send it itself.`,
+});
 
 /** Whether nobody is told of a condition on a day. */
 export function isMuted({ mutes }: AlertSettings, condition: Condition, today: string): boolean {

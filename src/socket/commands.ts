@@ -486,7 +486,7 @@ export const commands = {
   /** The settings without secrets, the alerts that hold, and the messages that could not be delivered. */
   getAlerts: async ({ store, clock }: Context, { orgId }: Of<'getAlerts'>) => {
     await requireKnown(store, orgId);
-    const [{ alertSettings }, { alertsSince, newestDeliveries }, { sentenceOf }] = await Promise.all([
+    const [{ sealedAlerts }, { alertsSince, newestDeliveries }, { sentenceOf }] = await Promise.all([
       import('../alerts/alert-settings.js'),
       import('../store/state/alert-log.js'),
       import('../alerts/message.js'),
@@ -494,7 +494,7 @@ export const commands = {
     const alerts = (await alertsSince(store, orgId, clock())).filter(({ endedAt }) => endedAt === null);
     const messages = await newestDeliveries(store, orgId, 100);
     return {
-      settings: (await alertSettings(store, orgId)).settings,
+      settings: (await sealedAlerts.newest(store, orgId)).settings,
       alerts: alerts.map((alert) => ({ beganAt: alert.beganAt, text: sentenceOf(alert) })),
       undelivered: messages
         .filter(({ state }) => state === 'undelivered')
@@ -503,9 +503,9 @@ export const commands = {
   },
   setAlerts: async ({ store, config, clock }: Context, { orgId, user, ...given }: Of<'setAlerts'>) => {
     await requireKnown(store, orgId);
-    const { AlertSettings, changeAlertSettings } = await import('../alerts/alert-settings.js');
+    const { AlertSettings, sealedAlerts } = await import('../alerts/alert-settings.js');
     const { settings } = checked(z.object({ settings: AlertSettings }), given);
-    return changeAlertSettings(store, orgId, settings, new SecretKey(config), user, clock());
+    return sealedAlerts.change(store, orgId, settings, new SecretKey(config), user, clock());
   },
   /** Sends a test one way out. Null if it arrived, else why it didn't. */
   testAlerts: async ({ store, config, clock }: Context, { orgId, way: name }: Of<'testAlerts'>) => {
@@ -519,21 +519,21 @@ export const commands = {
   /** The vendors without keys, the last pull of each report, and how much of what they report better channels have. */
   getVendors: async ({ store, clock }: Context, { orgId }: Of<'getVendors'>) => {
     await requireKnown(store, orgId);
-    const [{ vendorSettings }, { newestPulls }, { capturedShares }] = await Promise.all([
+    const [{ sealedVendors }, { newestPulls }, { capturedShares }] = await Promise.all([
       import('../vendors/vendor-settings.js'),
       import('../store/state/vendor-pulls.js'),
       import('../vendors/captured-shares.js'),
     ]);
-    const { settings } = await vendorSettings(store, orgId);
+    const { settings } = await sealedVendors.newest(store, orgId);
     const to = lastClosedDay(clock());
     const captured = await capturedShares(store, orgId, addDays(to, -29), to);
     return { settings, pulls: await newestPulls(store, orgId), captured };
   },
   setVendors: async ({ store, config, clock }: Context, { orgId, user, ...given }: Of<'setVendors'>) => {
     await requireKnown(store, orgId);
-    const { VendorSettings, changeVendorSettings } = await import('../vendors/vendor-settings.js');
+    const { VendorSettings, sealedVendors } = await import('../vendors/vendor-settings.js');
     const { settings } = checked(z.object({ settings: VendorSettings }), given);
-    return changeVendorSettings(store, orgId, settings, new SecretKey(config), user, clock());
+    return sealedVendors.change(store, orgId, settings, new SecretKey(config), user, clock());
   },
   pull: async ({ store, config, clock, stopping }: Context, { orgId }: Of<'pull'>) => {
     await requireKnown(store, orgId);

@@ -22,7 +22,7 @@ import { GITHUB_COPILOT } from './github.js';
 import { OPENAI_CODEX } from './openai.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
-import { openVendorSettings, type Vendor, type VendorName } from './vendor-settings.js';
+import { sealedVendors, type Vendor, type VendorName } from './vendor-settings.js';
 
 /** How long a report may take, since the build of the night waits for it: milliseconds. */
 const PULL_MS = 20 * 60_000;
@@ -106,7 +106,7 @@ const turns = new Turns();
  */
 export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]> {
   return turns.run(deps.store, async () => {
-    const { vendors } = await openVendorSettings(deps.store, orgId, deps.key);
+    const { vendors } = await sealedVendors.open(deps.store, orgId, deps.key);
     const before = new Map((await newestPulls(deps.store, orgId)).map((pull) => [pull.report, pull]));
     const pulls: Pull[] = [];
     for (const vendor of vendors)

@@ -15,16 +15,11 @@ import {
   tagOf,
 } from '../api/revision-tag.js';
 import type { ApiDeps } from '../api/route-family.js';
+import type { SettingsChange } from '../controls/sealed-revisions.js';
 import type { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
 import { newestPulls } from '../store/state/vendor-pulls.js';
-import {
-  changeVendorSettings,
-  type VendorChange,
-  VendorSettings,
-  vendorHistory,
-  vendorSettings,
-} from './vendor-settings.js';
+import { sealedVendors, VendorSettings } from './vendor-settings.js';
 
 const Answer = z
   .object({ ...RevisionMembers, ...VendorSettings.shape })
@@ -57,7 +52,10 @@ const Pulls = z.object({
     .meta({ description: 'the last pull of each report' }),
 });
 
-function bodyOf(found: VendorChange, protection: Protection | undefined): z.infer<typeof Answer> {
+function bodyOf(
+  found: SettingsChange<VendorSettings>,
+  protection: Protection | undefined,
+): z.infer<typeof Answer> {
   return { ...revisionMembers(found, protection), ...found.settings };
 }
 
@@ -80,7 +78,7 @@ export const vendorRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey:
       },
     },
     async ({ caller: { orgId }, protection }, reply) => {
-      const found = await vendorSettings(store, orgId);
+      const found = await sealedVendors.newest(store, orgId);
       reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
       return bodyOf(found, protection);
     },
@@ -104,12 +102,12 @@ export const vendorRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey:
     async ({ caller, body, headers, protection }, reply) => {
       const { orgId } = caller;
       const check = (revision: number) => requireMatch(headers['if-match'], orgId, revision);
-      const found = await changeVendorSettings(
-        ...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const),
-      ).catch((error) => {
-        const isFault = error instanceof UsageError && !(error instanceof Stale);
-        throw isFault ? new ApiError(400, error.message) : error;
-      });
+      const found = await sealedVendors
+        .change(...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const))
+        .catch((error) => {
+          const isFault = error instanceof UsageError && !(error instanceof Stale);
+          throw isFault ? new ApiError(400, error.message) : error;
+        });
       reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
       return bodyOf(found, protection);
     },
@@ -128,7 +126,9 @@ export const vendorRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey:
       },
     },
     async ({ caller: { orgId }, query: { limit = DEFAULT_LIMIT }, protection }) => ({
-      changes: (await vendorHistory(store, orgId, Number(limit))).map((one) => bodyOf(one, protection)),
+      changes: (await sealedVendors.history(store, orgId, Number(limit))).map((one) =>
+        bodyOf(one, protection),
+      ),
     }),
   );
 
