@@ -113,7 +113,9 @@ export async function sendMail(to: readonly string[], message: Message, { smtp }
     ...(username === ''
       ? {}
       : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    ...{ connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, socketTimeout: STEP_MS, dnsTimeout: STEP_MS },
+    ...{ connectionTimeout: STEP_MS, socketTimeout: STEP_MS, dnsTimeout: STEP_MS },
+    // Before that of the socket, which says less.
+    greetingTimeout: STEP_MS - 1000,
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });
   let limit: NodeJS.Timeout | undefined;
