@@ -63,7 +63,7 @@ async function run(options: LocalOptions, { settings, clock }: Invocation): Prom
   for (const line of leftOutLines(leftOut)) note(line);
   if (leftOut.length > 0) process.exitCode = 1;
   if (options.json === true) {
-    print(JSON.stringify({ from, to: today, rows: found.rows, total: found.total }));
+    print(JSON.stringify({ from, to: today, rows: found.rows, total: found.total, unreadable: leftOut }));
     return;
   }
   const here = agents.filter(({ files }) => files.length > 0);
