@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
 import { count } from '../terminal/counted.js';
 import { keyFromInput } from './key-from-input.js';
 import { lastingProgram } from './lasting-program.js';
+import { numberFrom } from './number-option.js';
 import { type Invocation, note, print } from './program.js';
 
 interface FolderOptions {
@@ -31,15 +32,6 @@ interface ScheduleOptions extends FolderOptions {
 }
 
 type InstallOptions = ConnectionOptions & ScheduleOptions & { readonly every: number };
-
-function above(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!(number >= least && number <= most))
-      throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
-    return number;
-  };
-}
 
 function withFolder(command: Command): Command {
   return command.option('--folder <folder>', 'folder of all that it keeps (default: ~/.daybook/collect)');
@@ -76,9 +68,9 @@ export function add(program: Command, invocation: Invocation): void {
       .description('send what is new; "daybook collect" does the same, with the same options'),
   )
     .option('--watch', 'go on until it is stopped')
-    .option('--every <seconds>', 'how long --watch rests between rounds', above(1, 86_400), 60)
-    .option('--wait <seconds>', 'how long to try when the service does not answer', above(0, 86_400), 60)
-    .option('--spool <mb>', 'how much may wait on disk for the service', above(0.001, 100_000), 64)
+    .option('--every <seconds>', 'how long --watch rests between rounds', numberFrom(1, 86_400), 60)
+    .option('--wait <seconds>', 'how long to try when the service does not answer', numberFrom(0, 86_400), 60)
+    .option('--spool <mb>', 'how much may wait on disk for the service', numberFrom(0.001, 100_000), 64)
     .option('--again', 'read and send everything again')
     .action((options: RunOptions) => orLater(() => run(options, invocation)));
 
@@ -87,7 +79,7 @@ export function add(program: Command, invocation: Invocation): void {
       .command('install')
       .description('have the system start it every few minutes, also after a restart'),
   )
-    .option('--every <minutes>', 'how often', above(1, 1440), 5)
+    .option('--every <minutes>', 'how often', numberFrom(1, 1440), 5)
     .addOption(schedulerOption())
     .action((options: InstallOptions) => orLater(() => install(options, invocation)));
 

@@ -1,8 +1,9 @@
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { call } from '../socket/call.js';
-import { MODES, type PrivacyRevision } from '../store/state/privacy-revisions.js';
+import { MODES, type PrivacyRevision, SMALLEST_GROUP } from '../store/state/privacy-revisions.js';
 import { count } from '../terminal/terminal.js';
+import { numberFrom } from './number-option.js';
 import { type Invocation, print } from './program.js';
 
 interface ShowOptions {
@@ -32,7 +33,11 @@ export function add(program: Command, invocation: Invocation): void {
     .description('change who may: what you leave out stays as it is')
     .requiredOption('--org <org>', 'organization')
     .addOption(new Option('--mode <mode>', 'protected: only auditors see people by name').choices(MODES))
-    .option('--smallest-group <people>', 'how many people a group has at least that is shown', Number)
+    .option(
+      '--smallest-group <people>',
+      'how many people a group has at least that is shown',
+      numberFrom(SMALLEST_GROUP.least, SMALLEST_GROUP.most, 'whole'),
+    )
     .option('--auditor <user...>', 'all users who see people by name; "" for none')
     .option('--json', 'print JSON')
     .action((options: SetOptions) => set(options, invocation));
