@@ -1,24 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { authorOf } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
-import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
-import type { Protection } from '../api/protection.js';
 import { aboutUsers } from '../api/read-audit.js';
-import {
-  IfMatch,
-  REVISION_ERRORS,
-  REVISION_HEADERS,
-  RevisionMembers,
-  requireMatch,
-  revisionMembers,
-  Stale,
-  tagOf,
-} from '../api/revision-tag.js';
+import { addRevisionRoutes } from '../api/revision-routes.js';
 import type { ApiDeps } from '../api/route-family.js';
-import type { SettingsChange } from '../controls/sealed-revisions.js';
 import type { SecretKey } from '../controls/secret-key.js';
-import { UsageError } from '../exit.js';
 import { nameText } from '../input/name-text.js';
 import { alertsSince, DELIVERY_STATES, newestDeliveries, sendAgain } from '../store/state/alert-log.js';
 import { sendTest } from './alarm.js';
@@ -28,10 +14,6 @@ import { sentenceOf } from './message.js';
 /** How long alerts are listed after their end: milliseconds. */
 const SHOWN_MS = 14 * 24 * 60 * 60 * 1000;
 const DELIVERIES_SHOWN = 100;
-
-const Answer = z
-  .object({ ...RevisionMembers, ...AlertSettings.shape })
-  .meta({ id: 'Alerts', description: 'where alerts and digests go, after a change of it' });
 
 const instant = (description: string, example: string) =>
   z.iso.datetime().meta({ description, examples: [example] });
@@ -93,13 +75,6 @@ const Log = z.object({
     .meta({ description: 'the newest 100 messages: undelivered ones first, then those that wait' }),
 });
 
-function bodyOf(
-  found: SettingsChange<AlertSettings>,
-  protection: Protection | undefined,
-): z.infer<typeof Answer> {
-  return { ...revisionMembers(found, protection), ...found.settings };
-}
-
 /** What people are told without asking, and where (docs/alerts.md). */
 export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: SecretKey }> = async (
   app,
@@ -107,71 +82,15 @@ export const alertRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey: 
 ) => {
   const forOwners = { action: 'manage alerts' as const };
 
-  app.get(
-    '',
-    {
-      config: { ...forOwners, headers: REVISION_HEADERS },
-      schema: {
-        tags: ['alerts'],
-        operationId: 'getAlerts',
-        summary: 'Where alerts and digests go',
-        response: { 200: Answer },
-      },
-    },
-    async ({ caller: { orgId }, protection }, reply) => {
-      const found = await sealedAlerts.newest(store, orgId);
-      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
-      return bodyOf(found, protection);
-    },
-  );
-
-  app.put(
-    '',
-    {
-      config: { ...forOwners, headers: REVISION_HEADERS, errors: REVISION_ERRORS },
-      schema: {
-        tags: ['alerts'],
-        operationId: 'putAlerts',
-        summary: 'Change where alerts and digests go',
-        description:
-          'The ways and mutes of the body replace all. A url or secret of *** stays as it is. With If-Match, only if that is still the newest revision.',
-        headers: IfMatch,
-        body: AlertSettings,
-        response: { 200: Answer },
-      },
-    },
-    async ({ caller, body, headers, protection }, reply) => {
-      const { orgId } = caller;
-      const check = (revision: number) => requireMatch(headers['if-match'], orgId, revision);
-      const found = await sealedAlerts
-        .change(...([store, orgId, body, secretKey, authorOf(caller), clock(), check] as const))
-        .catch((error) => {
-          const isFault = error instanceof UsageError && !(error instanceof Stale);
-          throw isFault ? new ApiError(400, error.message) : error;
-        });
-      reply.header('etag', `"${tagOf(orgId, found.revision)}"`);
-      return bodyOf(found, protection);
-    },
-  );
-
-  app.get(
-    '/history',
-    {
-      config: { ...forOwners, errors: { 400: 'The parameter limit must be an integer from 1 to 100.' } },
-      schema: {
-        tags: ['alerts'],
-        operationId: 'getAlertsHistory',
-        summary: 'The newest changes of where alerts go, newest first',
-        querystring: z.strictObject({ limit: limitOf('changes') }),
-        response: { 200: z.object({ changes: z.array(Answer) }) },
-      },
-    },
-    async ({ caller: { orgId }, query: { limit = DEFAULT_LIMIT }, protection }) => ({
-      changes: (await sealedAlerts.history(store, orgId, Number(limit))).map((one) =>
-        bodyOf(one, protection),
-      ),
-    }),
-  );
+  addRevisionRoutes(app, {
+    ...{ tag: 'alerts', ...forOwners, schema: AlertSettings },
+    subject: 'where alerts and digests go',
+    effect: 'The ways and mutes of the body replace all. A url or secret of *** stays as it is.',
+    newest: (orgId) => sealedAlerts.newest(store, orgId),
+    change: (orgId, settings, author, check) =>
+      sealedAlerts.change(store, orgId, settings, secretKey, author, clock(), check),
+    history: (orgId, limit) => sealedAlerts.history(store, orgId, limit),
+  });
 
   app.get(
     '/log',

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import type { Revision } from '../store/state/revisions.js';
-import type { Protection } from './protection.js';
 
 /** The newest revision isn't the one that a change was made of. */
 export class Stale extends UsageError {
@@ -44,32 +42,4 @@ export const IfMatch = z.looseObject({
 /** Throws if an If-Match header doesn't name the newest revision. The request is answered with 412 then. */
 export function requireMatch(header: string | undefined, orgId: string, newest: number): void {
   if (!isExpectedBy(header, orgId)(newest)) throw new Stale(newest);
-}
-
-/** The members of an answer that say which change of settings it is. */
-export const RevisionMembers = {
-  revision: z
-    .int()
-    .min(0)
-    .meta({ description: 'number of the change; 0 before the first', examples: [3] }),
-  changedBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'who made it, or a pseudonym; null before the first', examples: ['ada'] }),
-  changedAt: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'null before the first change', examples: ['2026-06-01T09:30:00.250Z'] }),
-};
-
-/** These members as a reader may see them. */
-export function revisionMembers(
-  { revision, author, changedAt }: Omit<Revision, 'document'>,
-  protection: Protection | undefined,
-) {
-  return {
-    revision,
-    changedBy: author === null || protection === undefined ? author : protection.nameOf(author),
-    changedAt: changedAt === null ? null : new Date(changedAt).toISOString(),
-  };
 }

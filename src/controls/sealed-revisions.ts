@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.js';
-import type { Revision, Revisions } from '../store/state/revisions.js';
+import type { Revision, Revisions, SettingsChange } from '../store/state/revisions.js';
 import type { Store } from '../store/store.js';
 import type { SecretKey } from './secret-key.js';
 import { MASK } from './settings-secrets.js';
@@ -15,11 +15,6 @@ interface WithSecrets<Settings> {
   readonly mapSecrets: (settings: Settings, replace: Replace) => Settings;
   /** The sentence for a masked secret of which none is stored. */
   readonly missing: (place: readonly string[]) => string;
-}
-
-/** The settings after a change. */
-export interface SettingsChange<Settings> extends Omit<Revision, 'document'> {
-  readonly settings: Settings;
 }
 
 /** Settings of organizations whose secrets are stored encrypted, and come masked. */

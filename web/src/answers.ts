@@ -1438,7 +1438,7 @@ export interface Alerts {
   leads: boolean;
 }
 /**
- * vendors' APIs that are pulled, after a change of them
+ * which vendors' APIs are pulled, after a change of it
  */
 export interface Vendors {
   /**

@@ -11,6 +11,11 @@ export interface Revision {
   readonly changedAt: number | null;
 }
 
+/** The same with the settings themselves. */
+export interface SettingsChange<Settings> extends Omit<Revision, 'document'> {
+  readonly settings: Settings;
+}
+
 /** Settings of organizations, each change of which is a row of a table: org_id, revision, the settings as JSON, author and changed_at. */
 export class Revisions {
   private readonly turns = new Turns();
