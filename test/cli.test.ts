@@ -752,6 +752,7 @@ describe('with a server running', () => {
     // The service tells its address, whatever the settings of the command say.
     expect(port).not.toBe('8787');
     const opened = await run('open');
+    expect(opened.stderr).toBe('');
     const [, token] = new RegExp(`^http://${host}/#token=([\\w-]+)\\n$`).exec(opened.stdout) ?? [];
     const signIn = () =>
       fetch(`${url}/sign-in`, {
@@ -787,6 +788,7 @@ describe('with a server running', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
     expect((await run('status')).stdout).toContain('acme');
+    expect((await run('open')).stderr).toMatch(/^No service uses \S+: start it with "daybook serve", /);
     // What was found is not lost with the service.
     const lost = await runHere([...args, '--submit', '--key', 'dbk_x', '--json'], { cwd: folder });
     expect(lost.stderr).toBe(

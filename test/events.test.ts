@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import type { Role } from '../src/api/roles.js';
@@ -13,6 +13,7 @@ import { Acknowledged } from '../src/ingest/acknowledged.js';
 import { BODY_LINES } from '../src/ingest/body-check.js';
 import { digestOfBody, nameOf } from '../src/ingest/body-name.js';
 import { Inbox, InboxFull } from '../src/ingest/inbox.js';
+import { refusalOfBody } from '../src/ingest/request-body.js';
 import { buildApp } from '../src/service/app.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
 import { ulid } from '../src/ulid.js';
@@ -225,6 +226,10 @@ describe('POST /api/v1/events', () => {
     gone.abort();
     const [left, stayed] = await Promise.allSettled([receiving, send(lines(['{', event('2')]))]);
     expect(left).toMatchObject({ status: 'rejected', reason: { name: 'Gone' } });
+    // It is no failure of the service, which its log would have to tell.
+    const { reason } = left as PromiseRejectedResult;
+    const log = { error: vi.fn() } as unknown as FastifyBaseLogger;
+    expect(refusalOfBody(reason, log)).toMatchObject({ status: 400 });
     expect(stayed).toMatchObject({ value: { body: { accepted: 1, rejected: 1 } } });
     expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
   });

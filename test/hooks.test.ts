@@ -929,13 +929,14 @@ describe('hooks send', () => {
   });
 
   test('says why events wait', async () => {
-    const { code, stderr } = await daybook(
-      temporaryFolder(),
-      ['hooks', 'send', '--agent', 'droid'],
-      payload('1'),
-    );
+    const home = temporaryFolder();
+    const { code, stderr } = await daybook(home, ['hooks', 'send', '--agent', 'droid'], payload('1'));
     expect(code).toBe(0);
     expect(stderr).toMatch(/^Events wait in \S+: no service is configured: run "daybook hooks install"\.\n$/);
+    expect(await daybook(home, ['hooks', 'deliver'])).toEqual({ code: 1, stdout: '', stderr });
+    expect((await daybook(home, ['hooks', 'status'])).stdout).toMatch(
+      /^No agent has hooks: .*\n {2}service {3}none\n {2}waiting {3}1 payload, the oldest since .*Z\n$/,
+    );
   });
 
   test('names a document that is damaged, however long it takes', async () => {
@@ -1093,7 +1094,9 @@ describe('hooks install', () => {
       expect(command).toBe(
         `/usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
       );
-      for (let time = 0; time < 2; time += 1) await write(installed(agent, home, command));
+      await write(installed(agent, home, commandOf(agent, ['/usr/bin/node', '/opt/cli.js'], undefined)));
+      await write(installed(agent, home, command));
+      expect(installed(agent, home, command)).toMatchObject({ after: readFileSync(path, 'utf8'), lines: [] });
       const after = readFileSync(path, 'utf8');
       for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
         expect(after.includes(own)).toBe(text.includes(own));
@@ -1182,7 +1185,7 @@ describe('hooks install', () => {
     status = 202;
     const asked = await install();
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
-    expect(asked.stdout).toContain('+ PostToolUse: {"matcher":"*"');
+    expect(asked.stdout).toMatch(/^\+ \S.* hooks send --agent claude-code\n {2}on SessionStart, /m);
     expect(readdirSync(home)).toEqual([]);
     expect((await install('--yes')).code).toBe(0);
     const connection = join(home, '.daybook', 'hooks', 'connection.json');
@@ -1190,6 +1193,17 @@ describe('hooks install', () => {
     expect(statSync(connection).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(connection)).mode & 0o777).toBe(0o700);
     expect(readFileSync(join(home, '.claude', 'settings.json'), 'utf8')).not.toContain('dbk_');
+    expect((await install('--yes')).stdout).toContain(
+      `${join(home, '.claude', 'settings.json')} has these hooks already.\n`,
+    );
+    status = 401;
+    const problem = `${url} answers 401, and is not a Daybook service: correct --server.`;
+    const found = await daybook(home, ['hooks', 'status', '--json']);
+    expect(JSON.parse(found.stdout)).toEqual({
+      agents: [{ agent: 'claude-code', path: join(home, '.claude', 'settings.json') }],
+      ...{ server: url, problem, waiting: 0, oldest_at: null, left_out: [] },
+    });
+    expect((await daybook(home, ['hooks', 'status'])).stdout).toContain(`\n  service   ${problem}\n`);
     const away = await daybook(home, ['hooks', 'uninstall', '--agent', 'claude-code', '--yes']);
     expect([away.code, existsSync(connection)]).toEqual([0, false]);
   });

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -506,4 +507,14 @@ describe('completion', () => {
   test.skipIf(!isInstalled('fish'))('works in fish', () =>
     expectCompletions('fish', 'source $SCRIPT; complete -C "$LINE"'),
   );
+});
+
+test.skipIf(!hasTerminal)('a key that is pasted into a terminal keeps no command from ending', async () => {
+  const child = startInTerminal(`node ${CLI} me --server http://127.0.0.1:1 --key -`);
+  const type = typing(child);
+  await type('', /Paste the key, and press Enter:/);
+  const seen = await type('dbk_pasted\r', /can't be reached \(ECONNREFUSED\)/);
+  expect(seen).not.toContain('dbk_pasted');
+  // Nothing more is typed.
+  await once(child, 'exit');
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { codeOf, messageOf, UsageError } from '../exit.js';
-import { certificateFaultOf } from '../network/certificate.js';
+import { UsageError } from '../exit.js';
 import { type Answer, AnswerTooLong, Outgoing } from '../network/outgoing.js';
 import { ProxyRefusal } from '../network/proxy-agent.js';
+import { whyUnreachable } from '../network/unreachable.js';
 import type { Connection, Sender } from './collect-folder.js';
 
 /** How long the service may take to answer. */
@@ -117,16 +117,9 @@ export class EventService {
       if (error instanceof AnswerTooLong) throw new Later(`${server} gives the answer of another program`);
       if (error instanceof ProxyRefusal && error.status < 500 && !isKnown)
         throw new UsageError(`${server} can't be reached: ${error.message}.`);
-      const fault = certificateFaultOf(error);
       const proxy = this.outgoing?.proxy;
       const way = proxy === undefined || error instanceof ProxyRefusal ? '' : ` through the proxy ${proxy}`;
-      const code = codeOf(error) || messageOf(error);
-      const reason = code === 'EPROTO' ? 'EPROTO: it may want http:// instead of https://' : code;
-      throw new Later(
-        fault === undefined
-          ? `${server} can't be reached${way} (${reason})`
-          : `${server} can't be reached${way}, because ${fault}`,
-      );
+      throw new Later(`${server} can't be reached${way}${whyUnreachable(error)}`);
     }
     const { status, headers, json } = answer;
     if (status === 200) {

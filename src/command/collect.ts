@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
 import { count } from '../terminal/counted.js';
+import { instantText } from '../terminal/instant-text.js';
 import { keyFromInput } from './key-from-input.js';
 import { lastingProgram } from './lasting-program.js';
 import { numberFrom } from './number-option.js';
@@ -218,13 +219,7 @@ async function status(options: FolderOptions & { readonly json?: boolean }): Pro
 type CollectStatus = import('../collect/collect-status.js').CollectStatus;
 
 function textOf(status: CollectStatus): string {
-  const at = (ms: number | null) =>
-    ms === null
-      ? 'never'
-      : new Date(ms)
-          .toISOString()
-          .replace(/\.\d+Z$/, 'Z')
-          .replace('T', ' ');
+  const at = (ms: number | null) => (ms === null ? 'never' : instantText(ms));
   // The status may have been written by another version.
   const { failed_files: files, left_out_files = 0, left_out = [] } = status;
   const size = status.waiting_events === 0 ? '' : `, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`;

@@ -4,7 +4,9 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../exit.js';
 import { AGENT_NAMES, type AgentName } from '../hooks/hooked-agents.js';
 import type { Change } from '../hooks/install.js';
-import { confirmed } from './confirm.js';
+import { isConfirmed } from '../terminal/ask.js';
+import { count } from '../terminal/counted.js';
+import { instantText } from '../terminal/instant-text.js';
 import { keyFromInput } from './key-from-input.js';
 import { lastingProgram } from './lasting-program.js';
 import { type Invocation, print } from './program.js';
@@ -12,19 +14,19 @@ import { type Invocation, print } from './program.js';
 const FOLDER = '--folder <folder>';
 const FOLDER_MEANS = 'folder of the connection and of waiting payloads (default: ~/.daybook/hooks)';
 
-interface InstallOptions {
-  readonly agent: AgentName;
-  readonly server?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly yes?: boolean;
+interface FolderOptions {
   readonly folder?: string;
 }
 
-interface UninstallOptions {
+interface UninstallOptions extends FolderOptions {
   readonly agent: AgentName;
   readonly yes?: boolean;
-  readonly folder?: string;
+}
+
+interface InstallOptions extends UninstallOptions {
+  readonly server?: string;
+  readonly key?: string;
+  readonly user?: string;
 }
 
 /** Adds `hooks` to the program. */
@@ -58,6 +60,13 @@ export function add(program: Command, { clock, environment }: Invocation): void 
     .description('send waiting payloads to the service')
     .option(FOLDER, FOLDER_MEANS)
     .action(run('deliver'));
+
+  hooks
+    .command('status')
+    .description('show which agents have hooks, whether the service takes payloads, and what waits')
+    .option('--json', 'print one JSON object')
+    .option(FOLDER, FOLDER_MEANS)
+    .action(status);
 
   const agentOption = () =>
     new Option('--agent <name>', 'which agent').choices(AGENT_NAMES).makeOptionMandatory();
@@ -97,7 +106,9 @@ async function install(options: InstallOptions, authorities: string | undefined)
     // The agent may not have the environment of this process.
     authorities: authorities === undefined || authorities === '' ? undefined : resolve(authorities),
   });
-  if (!(await apply(installed(options.agent, homedir(), command), options.yes === true))) return;
+  const change = installed(options.agent, homedir(), command);
+  if (change.lines.length === 0) print(`${change.path} has these hooks already.`);
+  else if (!(await apply(change, options.yes === true))) return;
   await connection.save();
   print(connection.sentence);
 }
@@ -115,13 +126,32 @@ async function uninstall(options: UninstallOptions): Promise<void> {
     await disconnect(options.folder === undefined ? undefined : resolve(options.folder));
 }
 
+async function status({ folder, json }: FolderOptions & { readonly json?: boolean }): Promise<void> {
+  const [{ hooksStatus }, { HOOKS_FOLDER }] = await Promise.all([
+    import('../hooks/hooks-status.js'),
+    import('../hooks/spool.js'),
+  ]);
+  const found = await hooksStatus(folder === undefined ? HOOKS_FOLDER : resolve(folder));
+  if (json === true) return print(JSON.stringify(found));
+  const { agents, server, problem, waiting, oldest_at, left_out } = found;
+  const since = oldest_at === null ? '' : `, the oldest since ${instantText(oldest_at)}`;
+  const lines: [name: string, text: string][] = [
+    ...agents.map(({ agent, path }): [string, string] => ['hooks', `${agent} (${path})`]),
+    ['service', server === null ? 'none' : problem === null ? `${server} takes payloads` : problem],
+    ['waiting', `${count(waiting, 'payload')}${since}`],
+    ...left_out.slice(0, 5).map((path): [string, string] => ['left out', path]),
+  ];
+  if (agents.length === 0) print('No agent has hooks: "daybook hooks install" adds them.');
+  print(lines.map(([name, text]) => `  ${name.padEnd(10)}${text}`).join('\n'));
+}
+
 /** Shows a change of an agent's file, asks for consent unless it was given, and makes the change. Answers whether it did. */
 async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
   print([`${change.path}:`, ...change.lines].join('\n'));
   if (!isAgreed) {
     if (process.stdin.isTTY !== true)
       throw new UsageError('Nothing was changed: without a terminal to ask on, add --yes.');
-    if (!(await confirmed('Write this?', process.stdout))) {
+    if (!(await isConfirmed('Write this?', process.stdout))) {
       print('Nothing was changed.');
       return false;
     }

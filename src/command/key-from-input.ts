@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../exit.js';
+import { ask } from '../terminal/ask.js';
 import { note } from '../terminal/printing.js';
 
 /** How many characters a key or token can have. */
@@ -20,8 +20,5 @@ export async function keyFromInput(): Promise<string> {
 /** Reads a line that somebody pastes into the terminal, without showing it. */
 async function pasted(): Promise<string> {
   note('Paste the key, and press Enter:');
-  const input = process.stdin;
-  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  for await (const line of createInterface({ input, output: unseen, terminal: true })) return line;
-  return '';
+  return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }), true);
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.js';
-import { confirmed } from './confirm.js';
+import { isConfirmed } from '../terminal/ask.js';
 
 /** The option of commands that make an organization. */
 export const NEW = ['--new', 'make the organization, although another is nearly called so'] as const;
@@ -34,5 +34,5 @@ async function confirmNew(org: string, nearest: string, notDone: string): Promis
       `There is no organization ${org}, but ${nearest}: correct --org, or add --new to make another.`,
     );
   const question = `There is no organization ${org}, but ${nearest}. Make it?`;
-  if (!(await confirmed(question, process.stderr))) throw new UsageError(notDone);
+  if (!(await isConfirmed(question, process.stderr))) throw new UsageError(notDone);
 }

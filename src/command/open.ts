@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { call } from '../socket/call.js';
 import { localUrl } from './local-url.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 /** Adds `open` to the program. */
 export function add(program: Command, invocation: Invocation): void {
@@ -16,5 +16,10 @@ async function run(options: { org?: string }, { settings, clock }: Invocation): 
   const chosen = settings(options);
   // Used if no service runs: the address that it would have.
   const url = chosen.publicUrl ?? localUrl(chosen);
-  print(await call(chosen, clock, 'signInLink', { orgId: options.org, url }));
+  const { link, isServed } = await call(chosen, clock, 'signInLink', { orgId: options.org, url });
+  print(link);
+  if (!isServed)
+    note(
+      `No service uses ${chosen.data}: start it with "daybook serve", and the link works if that is at ${url}.`,
+    );
 }

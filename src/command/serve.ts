@@ -116,7 +116,7 @@ async function invitation(
   try {
     // The sample's days are far apart: the link covers all of them.
     const query = demo === undefined ? '' : `from=${demo.firstDay}&to=${demo.lastDay}`;
-    const link = await call(chosen, clock, 'signInLink', { url, query });
+    const { link } = await call(chosen, clock, 'signInLink', { url, query });
     return `Look at the numbers in a browser (this link works once, for ten minutes):\n\n  ${link}\n`;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -6,7 +6,8 @@ import { nameText } from '../input/name-text.js';
 import { certificateFaultOf } from '../network/certificate.js';
 import { type Answer, AnswerTooLong, Outgoing } from '../network/outgoing.js';
 import { ProxyRefusal } from '../network/proxy-agent.js';
-import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
+import { isNoTls, whyUnreachable } from '../network/unreachable.js';
+import { type Connection, connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;
 
@@ -52,17 +53,33 @@ export async function connectTo(
     throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
   }
   const connection = parsed.data;
-  const isReached = await check(connection);
+  const fault = await faultOf(connection);
+  if (fault?.isLasting === true) throw new UsageError(`${fault.sentence}.`);
   return {
-    sentence: isReached
-      ? `From its next session on, the agent reports to ${connection.server}.`
-      : `${connection.server} does not answer at the moment: events wait in ${folder} until it does.`,
+    sentence:
+      fault === undefined
+        ? `From its next session on, the agent reports to ${connection.server}.`
+        : `${fault.sentence}, so the key wasn't checked: events wait in ${folder} until it answers.`,
     save: () => writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`),
   };
 }
 
-/** Sends a payload that becomes no event. Answers whether the server can be reached; throws a UsageError if it refuses. */
-async function check({ server, key, user, authorities }: z.infer<typeof Wanted>): Promise<boolean> {
+/** Why a service takes no payloads. */
+interface ConnectionFault {
+  /** Without its full stop. */
+  readonly sentence: string;
+  /** Whether it stays until somebody changes something. */
+  readonly isLasting: boolean;
+}
+
+/** Sends a payload that becomes no event. Answers why the service doesn't take it, if it doesn't. */
+export async function faultOf({
+  server,
+  key,
+  user,
+  authorities,
+}: Connection): Promise<ConnectionFault | undefined> {
+  const lasting = (sentence: string) => ({ sentence, isLasting: true });
   let answer: Answer;
   const outgoing = await Outgoing.to(server, authorities);
   try {
@@ -76,18 +93,17 @@ async function check({ server, key, user, authorities }: z.infer<typeof Wanted>)
     });
   } catch (error) {
     if (error instanceof AnswerTooLong)
-      throw new UsageError(`${server} is not a Daybook service: correct --server.`);
-    if (error instanceof ProxyRefusal) throw new UsageError(`${server} can't be reached: ${error.message}.`);
-    const fault = certificateFaultOf(error);
-    if (fault === undefined) return false;
-    throw new UsageError(`${server} can't be reached, because ${fault}.`);
+      return lasting(`${server} is not a Daybook service: correct --server`);
+    if (error instanceof ProxyRefusal) return lasting(`${server} can't be reached: ${error.message}`);
+    const sentence = `${server} can't be reached${whyUnreachable(error)}`;
+    return { sentence, isLasting: isNoTls(error) || certificateFaultOf(error) !== undefined };
   } finally {
     outgoing.close();
   }
-  if (answer.status === 202) return true;
+  if (answer.status === 202) return undefined;
   const { status, detail } = answer;
-  throw new UsageError(
-    `${server} answers ${status}${detail === undefined ? ', and is not a Daybook service: correct --server.' : `: ${detail}.`}`,
+  return lasting(
+    `${server} answers ${status}${detail === undefined ? ', and is not a Daybook service: correct --server' : `: ${detail}`}`,
   );
 }
 

@@ -30,8 +30,11 @@ export async function hookCommand(
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
     const { folder, agent, config } = values;
     if (name === 'deliver') {
-      await deliverAlone(folder, AbortSignal.timeout(DELIVERS_MS), clock());
-      return 0;
+      const delivery = await deliverAlone(folder, AbortSignal.timeout(DELIVERS_MS), clock());
+      if (delivery === undefined || delivery === 'sent') return 0;
+      const reason = delivery === 'late' ? 'the service takes them too slowly' : delivery.refused;
+      await say(`Events wait in ${folder}: ${reason}.`);
+      return 1;
     }
     const input = await text(process.stdin);
     const payload = payloadOf(input);

@@ -140,11 +140,19 @@ function hooksOf(text: string, root: JSONPath): unknown {
   return root.reduce<unknown>((value, name) => membersOf(value)[name], parse(text));
 }
 
-/** Adds a command to each event that Daybook understands, in place of an installed one. Throws a UsageError for a file that nobody reads. */
+/**
+ * Adds a command to each event that Daybook understands, in place of an installed one. Without lines where all of it is there already. Throws a
+ * UsageError for a file that nobody reads.
+ */
 export function installed(agent: AgentName, home: string, command: string): Change {
-  const { path, after: text, before } = uninstalled(agent, home);
+  const { path, after: rest, before, lines: removed } = uninstalled(agent, home);
   const { root } = fileOf(agent, home);
   const { events, entry, inNewFile, neededMember } = hookedAgent(agent);
+  const same = events.map((event) => removedLine(event, entry(event, command)));
+  if (before !== undefined && same.sort().join() === removed.toSorted().join())
+    return { path, before, after: before, lines: [] };
+  // What is left of a file that was new is written as a new one.
+  const text = /^\{\n +\n\}\n$/.test(rest) ? '' : rest;
   const all = Object.fromEntries(events.map((event) => [event, [entry(event, command)]]));
   const [, indent = '  '] = /^([ \t]+)"/m.exec(text) ?? [];
   let after = text;
@@ -163,8 +171,11 @@ export function installed(agent: AgentName, home: string, command: string): Chan
         ? withValue(after, [...root, event], undefined, entry(event, command), indent)
         : withValue(after, root, event, [entry(event, command)], indent);
     }
-  const lines = events.map((event) => `+ ${event}: ${JSON.stringify(entry(event, command))}`);
-  return { path, before, after, lines };
+  return { path, before, after, lines: [`+ ${command}`, `  on ${events.join(', ')}`] };
+}
+
+function removedLine(event: string, entry: unknown): string {
+  return `- ${event}: ${JSON.stringify(entry)}`;
 }
 
 /** Removes all installed hooks from an agent's file. The rest of the text stays exactly as it is. */
@@ -182,7 +193,7 @@ export function uninstalled(agent: AgentName, home: string): Change {
       const ours = [...hooks.entries()].filter(([, hook]) => isOurs(hook)).reverse();
       if (ours.length === 0 && !isOurs(entry)) continue;
       const isWhole = ours.length === hooks.length;
-      lines.unshift(`- ${event}: ${JSON.stringify(isWhole ? entry : ours.map(([, hook]) => hook))}`);
+      lines.unshift(removedLine(event, isWhole ? entry : ours.map(([, hook]) => hook)));
       if (isWhole) after = without(after, [...root, event, index]);
       else for (const [position] of ours) after = without(after, [...root, event, index, 'hooks', position]);
     }

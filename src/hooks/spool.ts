@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { sync } from '../disk/refusals.js';
 import { rename, rm } from '../disk/renames.js';
-import { codeOf, messageOf } from '../exit.js';
+import { codeOf } from '../exit.js';
 import type { Answer, Outgoing } from '../network/outgoing.js';
 
 /**
@@ -26,9 +26,9 @@ export interface Connection {
   readonly server: string;
   readonly key: string;
   /** The user of the sessions, if the key belongs to no user. */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /** The path of a PEM file with certificate authorities that are trusted beside those of Node.js. */
-  readonly authorities?: string;
+  readonly authorities?: string | undefined;
 }
 
 /** Writes a file that only its owner can read: whole or not at all, and synced to disk. */
@@ -58,7 +58,8 @@ export async function connectionOf(folder: string): Promise<Connection | undefin
   }
 }
 
-async function waitingIn(spool: string): Promise<string[]> {
+/** The names of the documents that wait in a folder's spool, the oldest first. They begin with their instant. */
+export async function waitingIn(spool: string): Promise<string[]> {
   try {
     return (await readdir(spool)).filter((name) => name.endsWith('.json')).sort();
   } catch {
@@ -123,12 +124,8 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     return left === undefined ? 'sent' : { refused: left };
   } catch (error) {
     if (signal.aborted) return 'late';
-    const { certificateFaultOf } = await import('../network/certificate.js');
-    const reason = messageOf(error);
-    const fault = certificateFaultOf(error);
-    return {
-      refused: fault === undefined ? reason : `${connection.server} can't be reached, because ${fault}`,
-    };
+    const { whyUnreachable } = await import('../network/unreachable.js');
+    return { refused: `${connection.server} can't be reached${whyUnreachable(error)}` };
   } finally {
     outgoing?.close();
   }
@@ -166,7 +163,7 @@ async function post(
     const both = AbortSignal.any([signal, late]);
     return await outgoing.send('POST', '/api/v1/hooks', { headers, body, signal: both });
   } catch (error) {
-    if (late.aborted && !signal.aborted) throw new Error('the service does not answer');
+    if (late.aborted && !signal.aborted) throw new Error('it does not answer');
     throw error;
   }
 }

@@ -5,9 +5,10 @@ import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
 import { erasedIn } from '../store/state/erased-names.js';
 import { PACKED_BYTES, TooLarge } from './body.js';
-import { ERRORS_SHOWN, Gone } from './body-check.js';
+import { ERRORS_SHOWN } from './body-check.js';
 import { EVENT_BODIES } from './event-schema.js';
 import {
+  CUT_OFF,
   encodingOf,
   FULL,
   goneOf,
@@ -131,9 +132,8 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
         return { accepted, rejected, errors: [...errors] };
       } catch (error) {
         const refusal = refusalOfBody(error, request.log);
-        // Nobody hears this; but it is no failure of the service.
-        if (error instanceof Gone || (refusal === error && request.raw.readableAborted))
-          throw new ApiError(400, 'The body ended in the middle.');
+        // It is no failure of the service.
+        if (refusal === error && request.raw.readableAborted) throw new ApiError(400, CUT_OFF);
         throw refusal;
       }
     },

@@ -9,7 +9,7 @@ import { isOfSystem } from '../disk/folder.js';
 import { namesOf } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
-import { BODY_LINES, TooManyLines } from './body-check.js';
+import { BODY_LINES, Gone, TooManyLines } from './body-check.js';
 import { NotAnArray } from './body-lines.js';
 import { type Inbox, InboxFull } from './inbox.js';
 
@@ -22,6 +22,9 @@ export const NO_ARRAY =
   'The body must be a JSON array of events: to send one event per line, use application/x-ndjson.';
 export const FULL =
   "The service can't keep more waiting events: none of these were accepted, so send them again later.";
+
+/** Nobody hears it, since the sender is gone. */
+export const CUT_OFF = 'The body ended in the middle.';
 
 /** How a body is packed, by its Content-Encoding. Throws 415. */
 export function encodingOf(header: string | undefined): Encoding {
@@ -65,6 +68,7 @@ export function refusalOfBody(error: unknown, log: FastifyBaseLogger): unknown {
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
+  if (error instanceof Gone) return new ApiError(400, CUT_OFF);
   if (isOfSystem(error)) log.error({ err: error }, 'the events of the request could not be kept');
   return error instanceof InboxFull || isOfSystem(error) ? new ApiError(503, FULL) : error;
 }

@@ -422,7 +422,10 @@ export const commands = {
     // The service knows its own address; the caller's settings may differ.
     const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
     const { signInLink } = await import('../sign-in/tickets.js');
-    return signInLink(store, new SecretKey(config), clock, link);
+    return {
+      link: await signInLink(store, new SecretKey(config), clock, link),
+      isServed: context.url !== undefined,
+    };
   },
   listPeople: async ({ store }: Context, { orgId }: Of<'listPeople'>) => {
     await requireKnown(store, orgId);
