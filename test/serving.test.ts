@@ -494,7 +494,9 @@ describe('/today', () => {
       tokens: { date: today, input_tokens: 100, by_user: [{ user_id: 'ada' }] },
       activity: { daily_active_users: 1, weekly_active_users: 1, sessions: 0 },
       users: [{ user_id: 'ada', date: today }],
+      summary: { sessions: 0, input_tokens: 100 },
     });
+    expect(first.json().data.summary.cost_usd).toBeGreaterThan(0);
     const theirs = await asker(world, app, { orgId: 'rival' });
     expect((await theirs('today', { 'if-none-match': first.tag })).json().data.users).toHaveLength(2);
     expect(await rowsOf()).toEqual(before);
@@ -567,10 +569,10 @@ describe('/today', () => {
     let users = 0;
     for (const orgId of orgIds) {
       const built: Record<string, unknown> = {};
-      for (const family of FAMILIES) {
-        const { data } = await report(world.store, family, { orgId, from: today, to: today });
-        built[family] = family === 'users' ? data : data[0];
-        if (family === 'users') users += data.length;
+      for (const answer of [...FAMILIES, 'summary'] as const) {
+        const { data } = await report(world.store, answer, { orgId, from: today, to: today, totals: {} });
+        built[answer] = answer === 'users' ? data : data[0];
+        if (answer === 'users') users += data.length;
       }
       expect(said.get(orgId), orgId).toEqual(built);
     }

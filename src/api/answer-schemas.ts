@@ -122,6 +122,7 @@ export const TodayAnswer = z.object({
     activity: DAYS.activity,
     productivity: DAYS.productivity,
     users: z.array(DAYS.users),
+    summary: DAYS.summary,
   }),
   meta: z.object({
     ...Range,

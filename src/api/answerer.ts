@@ -30,6 +30,8 @@ const DAYS_AT_ONCE = 100;
 /** How long a count of the open day is reused: this long, and this many times as long as counting took. */
 const TODAY_MS = 10_000;
 const TODAY_TIMES = 10;
+/** What is told of the open day. */
+const TODAY_ANSWERS = [...FAMILIES, 'summary'] as const;
 
 /** No day is before it. */
 const FIRST_DAY = '1970-01-01' as Day;
@@ -242,11 +244,13 @@ export class Answerer {
     if (kept !== undefined && (kept.revision === revision || isFresh)) return kept;
     return this.once(key, async () => {
       const started = this.clock();
+      const terms = await this.terms.get(orgId, revision, () => costTermsOf(this.store, orgId));
+      const request = { orgId, from: day, to: day, totals: {}, terms };
       const { body, digest } = await written(this.config.data, this.bytesInMemory, (write) =>
         this.store.preview([{ orgId, day }], (select, readColumns) => {
           const counted_at = new Date(started).toISOString();
           const meta = { org_id: orgId, start_date: day, end_date: day, final: false, counted_at };
-          return write(todayText(select, readColumns, { orgId, from: day, to: day }, meta));
+          return write(todayText(select, readColumns, request, meta));
         }),
       );
       const ended = this.clock();
@@ -307,7 +311,7 @@ async function* rowsText(reading: Reading, meta: object): Pieces {
   yield `],"meta":${JSON.stringify(meta)}}`;
 }
 
-/** The JSON of the answer for the open day: one row of each family, and all users. */
+/** The JSON of the answer for the open day: one row of each answer, and all users. */
 async function* todayText(
   select: Store['select'],
   readColumns: ReadColumns,
@@ -315,11 +319,11 @@ async function* todayText(
   meta: object,
 ): Pieces {
   let before = '{"data":{';
-  for (const family of FAMILIES) {
-    const reading = await readReport(select, readColumns, family, 'json', request);
-    yield `${before}"${family}":${family === 'users' ? '[' : ''}`;
+  for (const answer of TODAY_ANSWERS) {
+    const reading = await readReport(select, readColumns, answer, 'json', request);
+    yield `${before}"${answer}":${answer === 'users' ? '[' : ''}`;
     yield* elementsOf(reading);
-    before = family === 'users' ? ']' : ',';
+    before = answer === 'users' ? '],' : ',';
   }
-  yield `${before}},"meta":${JSON.stringify(meta)}}`;
+  yield `${before.slice(0, -1)}},"meta":${JSON.stringify(meta)}}`;
 }

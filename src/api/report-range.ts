@@ -49,7 +49,7 @@ export function noDataSentence(orgId: string, { from, to }: Range, dataDays: rea
   const [first] = dataDays;
   const others =
     first === undefined
-      ? 'no built day has any ("daybook build" builds days)'
+      ? 'no built day has any. A day is built when it has ended (UTC), and "daybook status" says what waits'
       : dataDays.length === 1
         ? `its only day with events is ${first}`
         : `its ${dataDays.length} days with events are between ${first} and ${dataDays.at(-1)}`;

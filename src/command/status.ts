@@ -51,7 +51,12 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
       { first: SHOWN_FIRST, rest: '--json has all' },
     ),
   );
-  for (const { org_id, rejects, silence, silent_collectors, silent_agents, without_user } of organizations) {
+  for (const one of organizations) {
+    const { org_id, rejects, silence, silent_collectors, silent_agents, without_user } = one;
+    if (one.events_of_open_day > 0)
+      print(
+        `  ${org_id}: ${count(one.events_of_open_day, 'event')} of today, which counts when it has ended (UTC)`,
+      );
     for (const [reason, lines] of Object.entries(rejects))
       print(`  ${org_id}: ${count(lines, 'line')} rejected (${reason})`);
     if (silence.live_collectors > 0)

@@ -359,6 +359,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     const { manual, auto_low, auto_medium, auto_high } = data.tools.tool_autonomy_level_ratio;
     expect((await rowsOf(page, 'autonomy'))[row]).toEqual([auto_high, auto_medium, auto_low, manual]);
     expect((await rowsOf(page, 'today'))['Tool calls']).toEqual([data.tools.tool_calls]);
+    expect((await rowsOf(page, 'today')).Cost).toEqual([data.summary.cost_usd]);
     // Its columns are marked, and no number of the range has it.
     expect(await page.locator('figure[data-chart=chosen-number] .open-day rect').count()).toBe(1);
     expect(await page.locator('[data-figure=tool_calls]').getAttribute('data-value')).toBe(total);

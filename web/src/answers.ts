@@ -689,6 +689,7 @@ export interface Answers {
       activity: ActivityRow;
       productivity: ProductivityRow;
       users: UsersRow[];
+      summary: SummaryRow;
     };
     meta: {
       /**

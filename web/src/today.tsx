@@ -28,17 +28,9 @@ export function openDayOf({ answer }: Asked<Today>): OpenDay | undefined {
   return answer && { day: answer.meta.start_date, counts: answer.data };
 }
 
-/** A number of the open day; null for numbers that are only counted once the day is over. */
+/** A number of the open day. */
 export function numberOf({ counts }: OpenDay, member: keyof Numbers): number | null {
-  const { tokens, tools, activity, productivity } = counts;
-  const numbers: Partial<Record<keyof Numbers, number>> = {
-    active_users: activity.daily_active_users,
-    sessions: activity.sessions,
-    billable_tokens: tokens.billable_tokens,
-    tool_calls: tools.tool_calls,
-    commits: productivity.git_commits,
-  };
-  return numbers[member] ?? null;
+  return counts.summary[member];
 }
 
 /** The numbers of the open day, shown apart from those of days that are over, since they still grow. */
@@ -54,11 +46,7 @@ export function TodaySoFar({ asked }: { asked: Asked<Today> }) {
     <Panel
       name="today"
       title="Today so far"
-      note={
-        at === undefined
-          ? undefined
-          : `all people and models, counted on ${instantText(at)}; cost and ratios come when the day is over`
-      }
+      note={at === undefined ? undefined : `all people and models, counted on ${instantText(at)}`}
       asked={asked}
       table={open && { columns: ['Number', 'Today'], rows: numbers.map(({ name, value }) => [name, value]) }}
       definition="daily/activity"
