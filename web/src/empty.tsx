@@ -25,7 +25,7 @@ function Beside({ session }: { session: Session }) {
         <div>
           <dt>You need an API key</dt>
           <dd>
-            One of role ingest is enough.{' '}
+            Of role member, for whoever works with the agent.{' '}
             {may(session, 'manage API keys') ? (
               <a href={hrefOf({ ...parseAddress(location), path: ['operations', 'keys'] })}>Create a key</a>
             ) : (
@@ -58,7 +58,7 @@ export function Empty({ session }: { session: Session }) {
   const status = useAnswer<Answers['getStatus']>(
     may(session, 'read analytics') ? 'api/v1/status' : undefined,
   );
-  const events = status.answer?.data.events ?? 0;
+  const { events = 0, events_of_open_day = 0 } = status.answer?.data ?? {};
   const caller = useAnswer<Answers['getCaller']>(CALLER);
   const isOver = (caller.answer?.data.days.last ?? null) !== null || caller.error?.status === 401;
   useAgain(status, LOOK_MS);
@@ -78,11 +78,11 @@ export function Empty({ session }: { session: Session }) {
           <li>
             <h2>Connect the agents on your computer</h2>
             <p>
-              Sends the events of all agents there every few minutes. Prompts, replies and code stay on the
-              machine.
+              Sends the events of all agents that keep sessions there, every few minutes. Cursor and Windsurf
+              keep none: the last line adds hooks. Prompts, replies and code stay on the machine.
             </p>
             <Code
-              text={`npm install -g ${SERVER}/collector.tgz\ndaybook collect install --server ${SERVER} --key -`}
+              text={`npm install -g ${SERVER}/collector.tgz\ndaybook collect install --server ${SERVER} --key -\ndaybook hooks install --agent cursor --server ${SERVER} --key -`}
             />
           </li>
           <li>
@@ -108,9 +108,11 @@ export function Empty({ session }: { session: Session }) {
               ? `${events.toLocaleString(locale)} events have arrived`
               : 'Waiting for the first event'}
           </b>{' '}
-          {events > 0
-            ? 'Days that are over are built at night, or at once with "daybook build". The charts come by themselves.'
-            : 'This page looks every five seconds.'}
+          {events === 0
+            ? 'This page looks every five seconds.'
+            : events === events_of_open_day
+              ? 'They are of today, which counts when it is over: after 00:15 UTC. The charts come by themselves.'
+              : 'Days that are over are built at night, or at once with "daybook build". The charts come by themselves.'}
         </p>
       </div>
       <Beside session={session} />
