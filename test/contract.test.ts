@@ -553,6 +553,12 @@ describe('what is no request', () => {
     expectProblem(await sendBytes(bytes), status, 'v0');
   });
 
+  test('is told what it wants when it speaks HTTP/2, as gRPC does', async () => {
+    const given = await sendBytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    expectProblem(given, 400);
+    expect(JSON.parse(given.text).detail).toContain('set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf');
+  });
+
   test('is refused in the shape of the path that it began with, whatever its connection asked for before', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
     const [inService] = await once(service.app.server, 'connection');

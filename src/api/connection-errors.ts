@@ -12,6 +12,11 @@ const STATUSES: Record<string, [ErrorStatus, string]> = {
 
 const NOT_HTTP: [ErrorStatus, string] = [400, 'This is not an HTTP/1.1 request that the service can read.'];
 
+const HTTP_2: [ErrorStatus, string] = [
+  400,
+  'A client speaks HTTP/2, perhaps gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for its telemetry.',
+];
+
 /** The path of each connection's last request, which may have arrived only in part. */
 const paths = new WeakMap<Socket, string>();
 /** Connections with a request in progress, which is logged separately. */
@@ -54,7 +59,8 @@ export function refuseClient(
 ): void {
   if (socket.destroyed || !socket.writable) return;
   const path = pathIn(error.rawPacket) ?? paths.get(socket) ?? '/';
-  const [status, detail] = STATUSES[error.code ?? ''] ?? NOT_HTTP;
+  const isHttp2 = Buffer.isBuffer(error.rawPacket) && error.rawPacket.toString('latin1', 0, 6) === 'PRI * ';
+  const [status, detail] = isHttp2 ? HTTP_2 : (STATUSES[error.code ?? ''] ?? NOT_HTTP);
   const requestId = `req_${ulid(Date.now())}`;
   const family = familyOf(path);
   const body = JSON.stringify(problemOf(family, status, detail, requestId));
@@ -66,5 +72,7 @@ export function refuseClient(
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  if (!busy.has(socket)) this.log.info({ reqId: requestId, path: shownPath(path), status }, 'request');
+  // A client of HTTP/2 doesn't understand the answer: only the log tells whoever runs the service.
+  const message = isHttp2 ? detail : 'request';
+  if (!busy.has(socket)) this.log.info({ reqId: requestId, path: shownPath(path), status }, message);
 }
