@@ -6,10 +6,13 @@ import './terminal/node-version.js';
 
 const { runProgram } = await import('./command/run-program.js');
 
-await runProgram({
-  collect: () => import('./command/collect.js'),
-  hooks: () => import('./command/hooks.js'),
-  me: () => import('./command/me.js'),
-  readiness: () => import('./command/readiness.js'),
-  agent: () => import('./command/agent.js'),
-});
+await runProgram(
+  {
+    collect: () => import('./command/collect.js'),
+    hooks: () => import('./command/hooks.js'),
+    me: () => import('./command/me.js'),
+    readiness: () => import('./command/readiness.js'),
+    agent: () => import('./command/agent.js'),
+  },
+  true,
+);

@@ -289,7 +289,7 @@ describe('whose events they are', () => {
     expect(await new Laptop('ada').work(1).send(url, 'dbk_wrong')).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${url} answers 401: The API key is unknown, expired or revoked: create one with "daybook keys create".\n`,
+      stderr: `${url} answers 401: The API key is unknown, expired or revoked: create one on the service's machine with "daybook keys create".\n`,
     });
   });
 
@@ -827,6 +827,11 @@ test('the package of the collector has all that it needs', async () => {
   );
   for (const command of ['hooks send', 'me', 'readiness check', 'agent'])
     expect(spawnSync('node', [cli, ...command.split(' '), '--help']).status, command).toBe(0);
+  const other = spawnSync('node', [cli, 'keys', 'list'], { encoding: 'utf8' });
+  expect([other.status, other.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^This package has the commands collect, .*, and not keys: all others run on /),
+  ]);
   const checked = spawnSync('node', [cli, 'readiness', 'check', folder, '--json'], { encoding: 'utf8' });
   expect(JSON.parse(checked.stdout)).toBeDefined();
   const laptop = new Laptop('ada', {}, cli).work();

@@ -137,7 +137,7 @@ test('what is wrong is said in a sentence', async () => {
   expect(await says(['--data', join(folder, 'nothing'), 'mcp'])).toMatch(/^There is no database in /);
   const { url } = await served(data);
   expect(await says(['mcp', '--server', url], { DAYBOOK_KEY: 'dbk_wrong' })).toBe(
-    'The API key is unknown, expired or revoked: create one with "daybook keys create".',
+    `The API key is unknown, expired or revoked: create one on the service's machine with "daybook keys create".`,
   );
   expect(await says(['mcp', '--server', 'http://127.0.0.1:9'], { DAYBOOK_KEY: 'dbk_wrong' })).toMatch(
     /^The service http:\/\/127\.0\.0\.1:9 can't be reached \(ECONNREFUSED\): /,

@@ -72,7 +72,7 @@ export class Authenticator {
     if (!caller)
       throw new ApiError(
         401,
-        'The API key is unknown, expired or revoked: create one with "daybook keys create".',
+        `The API key is unknown, expired or revoked: create one on the service's machine with "daybook keys create".`,
       );
     return caller;
   }

@@ -87,8 +87,11 @@ function noteLeftOut(names: readonly string[]): void {
     );
 }
 
-/** Ends the process with an error: one sentence and exit code 2 for a usage error, otherwise the cause and exit code 1. */
-export function fail(error: unknown): void {
+/**
+ * Ends the process with an error: one sentence and exit code 2 for a usage error, otherwise the cause and exit code 1. `help` is the command
+ * whose help says what its options are.
+ */
+export function fail(error: unknown, help = 'daybook'): void {
   if (error instanceof CommanderError) {
     // For commander, help and version are errors too.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
@@ -96,7 +99,7 @@ export function fail(error: unknown): void {
     if (error.exitCode === 0 || error.code === 'commander.help') return;
     const message = error.message.replace(/^error: /, '').replace(/(?<!\s)\s*\n\s*/g, ' ');
     complain(
-      `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".`,
+      `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "${help} --help".`,
     );
   } else if (error instanceof UsageError || isTold(error)) {
     process.exitCode = 2;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { UsageError } from '../exit.js';
 import type { Invocation } from './program.js';
 
 /** The modules of commands by name, in the order of the help. Each is loaded when its command runs. */
@@ -6,8 +7,8 @@ export type Commands = Readonly<
   Record<string, () => Promise<{ add: (program: Command, invocation: Invocation) => void }>>
 >;
 
-/** Runs the command of this process. */
-export async function runProgram(commands: Commands): Promise<void> {
+/** Runs the command of this process. `isPart` says that the program has only some of Daybook's commands. */
+export async function runProgram(commands: Commands, isPart = false): Promise<void> {
   const [noun = '', verb, ...rest] = process.argv.slice(2);
   // Everybody on this machine sees the arguments in the list of processes, and some are keys and tokens: only the command stays there.
   process.title = /^[a-z]+$/.test(noun) ? `daybook ${noun}` : 'daybook';
@@ -45,7 +46,20 @@ export async function runProgram(commands: Commands): Promise<void> {
     (named === undefined ? Object.values(commands) : [named]).map((load) => load()),
   );
   for (const { add } of loaded) add(program, invocation);
-  await program.parseAsync().then(ended).catch(fail);
+  const help = named === undefined ? 'daybook' : `daybook ${command}`;
+  await program
+    .parseAsync()
+    .then(ended)
+    .catch((error) =>
+      fail(
+        isPart && error.code === 'commander.unknownCommand'
+          ? new UsageError(
+              `This package has the commands ${Object.keys(commands).join(', ')}, and not ${command}: all others run on the service's machine.`,
+            )
+          : error,
+        help,
+      ),
+    );
 }
 
 /** The first word that is neither an option of the program nor the value of one: the command. */

@@ -57,7 +57,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         if (!keyHash || !caller)
           throw new ApiError(
             401,
-            'The API key is unknown, expired or revoked: create one with "daybook keys create".',
+            `The API key is unknown, expired or revoked: create one on the service's machine with "daybook keys create".`,
           );
         nameInLog(request, caller);
         requireAction(caller, 'use the page');
