@@ -25,6 +25,7 @@ const PROGRAM = [
   'test/new-version.test.ts',
   'test/outlasting.test.ts',
   'test/processes.test.ts',
+  'test/run.test.ts',
   'test/service.test.ts',
   'test/shell.test.ts',
   'test/sql.test.ts',

@@ -95,7 +95,9 @@ if (missing.length > 0) throw new Error(`package.json has no ${missing.join(', '
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 for (const file of files) cpSync(file, join(target, relative(ROOT, file)));
-for (const part of ['sql', 'data/readiness', 'LICENSE'])
+// The store that counts a run reads the data.
+const DATA = ['readiness', 'rate-card.json', 'base-prices.json', 'prices.json', 'languages.json'];
+for (const part of ['sql', 'LICENSE', ...DATA.map((name) => `data/${name}`)])
   cpSync(join(ROOT, part), join(target, part), { recursive: true });
 cpSync(join(ROOT, 'docs', 'collect.md'), join(target, 'README.md'));
 const bundled = withDependencies(packages.filter((name) => !name.startsWith('@duckdb/')));

@@ -11,6 +11,7 @@ await runProgram({
   local: () => import('./command/local.js'),
   ingest: () => import('./command/ingest.js'),
   collect: () => import('./command/collect.js'),
+  run: () => import('./command/run.js'),
   build: () => import('./command/build.js'),
   status: () => import('./command/status.js'),
   report: () => import('./command/report.js'),

@@ -9,6 +9,7 @@ const { runProgram } = await import('./command/run-program.js');
 await runProgram(
   {
     collect: () => import('./command/collect.js'),
+    run: () => import('./command/run.js'),
     hooks: () => import('./command/hooks.js'),
     me: () => import('./command/me.js'),
     readiness: () => import('./command/readiness.js'),

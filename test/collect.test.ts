@@ -32,7 +32,7 @@ import {
   tablesOf,
   tablesOfIngest,
 } from './laptop.js';
-import { CLI, keyOf, served } from './program.js';
+import { CLI, ended, keyOf, served } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
@@ -823,9 +823,9 @@ test('the package of the collector has all that it needs', async () => {
   const cli = join(folder, 'dist', 'collector-cli.js');
   const { stdout: help } = spawnSync('node', [cli, '--help'], { encoding: 'utf8' });
   expect([...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual(
-    expect.arrayContaining(['collect', 'hooks', 'me', 'readiness', 'agent']),
+    expect.arrayContaining(['collect', 'run', 'hooks', 'me', 'readiness', 'agent']),
   );
-  for (const command of ['hooks send', 'me', 'readiness check', 'agent'])
+  for (const command of ['hooks send', 'me', 'readiness check', 'agent', 'run'])
     expect(spawnSync('node', [cli, ...command.split(' '), '--help']).status, command).toBe(0);
   const other = spawnSync('node', [cli, 'keys', 'list'], { encoding: 'utf8' });
   expect([other.status, other.stderr]).toEqual([
@@ -840,4 +840,19 @@ test('the package of the collector has all that it needs', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // The last one is empty, which only SQLite can tell.
   expect(stdout).toMatch(/^\d+ events sent, 5 files read\. 1 rejected\.$/m);
+  // A run is counted by a store, with its prices.
+  const usage = { input_tokens: 100_000, output_tokens: 10_000 };
+  const line = {
+    ...{
+      type: 'assistant',
+      uuid: 'u',
+      sessionId: 'run',
+      requestId: 'r',
+      timestamp: new Date(Date.now() + 30_000),
+    },
+    message: { id: 'm', role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage },
+  };
+  const words = ['sh', '-c', `printf '%s\\n' "$0" >> ${laptop.session('run')}`, JSON.stringify(line)];
+  const ran = await ended(laptop.program(['run', '--', ...words]));
+  expect(ran.stderr).toMatch(/^total +100,000 +10,000 +0 +0 +0\.450$/m);
 });

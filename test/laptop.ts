@@ -116,7 +116,7 @@ export class Laptop {
     readonly user: string,
     more: Record<string, string> = {},
     /** The program, if not the one that is installed. */
-    private readonly cli: string = CLI,
+    readonly cli: string = CLI,
   ) {
     // Variables of the machine that name folders of agents would lead out of the home.
     const cleared = SOURCES.flatMap(({ folders }) =>
@@ -147,11 +147,12 @@ export class Laptop {
   }
 
   start(args: readonly string[], more: Record<string, string> = {}): ChildProcess {
-    return start(['collect', ...args], {
-      cli: this.cli,
-      cwd: this.home,
-      env: { ...this.environment, ...more },
-    });
+    return this.program(['collect', ...args], more);
+  }
+
+  /** Starts the program with any command. */
+  program(args: readonly string[], more: Record<string, string> = {}, cwd = this.home): ChildProcess {
+    return start(args, { cli: this.cli, cwd, env: { ...this.environment, ...more } });
   }
 
   collect(args: readonly string[], more: Record<string, string> = {}): Promise<Ended> {

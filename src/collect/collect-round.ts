@@ -7,7 +7,6 @@ import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-file
 import { foldersHere, type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
 import { isOfStore, isOutOfRoom, isReadFault } from '../store/store-fault.js';
-import type { BodySender } from './body-sender.js';
 import type { BodySpool } from './body-spool.js';
 import type { Target } from './collect-folder.js';
 import type { Mapped } from './event-mapper.js';
@@ -19,12 +18,12 @@ const BATCH = { bytes: 12 << 20 };
 
 /** The context of a round. */
 export interface Round {
-  readonly target: Target;
+  readonly target: Pick<Target, 'folder' | 'userId'>;
   readonly files: SentFiles;
-  readonly spool: BodySpool;
+  readonly spool: Pick<BodySpool, 'bytes' | 'keep'>;
   /** How many bytes can wait in the spool. */
   readonly spoolBytes: number;
-  readonly sender: BodySender;
+  readonly sender: { readonly send: () => Promise<unknown> };
   readonly clock: () => number;
   /** Sends bodies when the spool is full. Answers whether the spool is empty then. */
   readonly drain: () => Promise<boolean>;
@@ -53,7 +52,7 @@ export interface RoundResult {
 }
 
 /** The files of a source in its default folders, in order, with their states. */
-function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[] {
+export function filesHere(source: Source, skip: (error: UsageError) => void): InputFile[] {
   const folders = foldersHere(source);
   return folders.length === 0 ? [] : withMeaning(source, inputFiles(folders, source, skip));
 }
@@ -68,7 +67,7 @@ export async function collectRound(round: Round): Promise<RoundResult> {
   const leftOut = new Set<string>();
   const found = SOURCES.map((source) => ({
     source,
-    all: filesOf(source, ({ message }) => leftOut.add(message)),
+    all: filesHere(source, ({ message }) => leftOut.add(message)),
   }));
   const agents = found.flatMap(({ source, all }) =>
     all.length === 0

@@ -10,7 +10,7 @@ import { isOutOfRoom } from '../store/store-fault.js';
 import { count } from '../terminal/counted.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
-import { type Connection, type Target, targetOf } from './collect-folder.js';
+import { type Connection, type Sender, type Target, targetOf } from './collect-folder.js';
 import { collectRound, type RoundResult } from './collect-round.js';
 import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
 import { EventService, Later } from './event-service.js';
@@ -202,7 +202,10 @@ function heartbeatOf({ collector_id, user_id }: CollectStatus, { agents }: Round
 }
 
 /** Asks whose events a key sends, until the service answers. With --watch it never gives up. */
-async function asked(service: EventService, { clock, waitMs, everyMs, say }: CollectOptions) {
+export async function asked(
+  service: EventService,
+  { clock, waitMs, everyMs, say }: Pick<CollectOptions, 'clock' | 'waitMs' | 'everyMs' | 'say'>,
+): Promise<Sender> {
   const until = clock() + waitMs;
   for (let pause = 1000; ; pause = Math.min(60_000, pause * 2)) {
     try {

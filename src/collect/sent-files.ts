@@ -6,6 +6,7 @@ import { writePrivate } from '../hooks/spool.js';
 import { type ChangedFile, changedSince } from '../ingest/changed-files.js';
 import type { InputFile } from '../ingest/input-files.js';
 import type { Source } from '../ingest/source.js';
+import { unitOf } from '../store/source-sql.js';
 import { readJson } from './collect-folder.js';
 
 const DIGEST_BYTES = 8;
@@ -57,6 +58,13 @@ export class SentFiles {
     for (let at = 0; at + DIGEST_BYTES <= bytes.length; at += DIGEST_BYTES)
       digests.add(bytes.readBigUInt64LE(at));
     return digests;
+  }
+
+  /** Counts files as read at an instant in Unix milliseconds. Of a database, rows that are updated from then on are read. */
+  know(source: Source, files: readonly InputFile[], at: number): void {
+    for (const { path, state } of files)
+      if (state !== undefined)
+        this.of(source).set(path, unitOf(source, path) === 'database' ? `${state} ${at}` : state);
   }
 
   /** Notes a file's events and the state in which it was read. The file counts as read after `save`. */

@@ -35,7 +35,7 @@ export interface Invocation {
 }
 
 /** Commands that write files for their user, or run the user's programs, outside of the data folder. */
-const FOR_THE_USER = ['agent', 'computers', 'hooks', 'readiness', 'sql'];
+const FOR_THE_USER = ['agent', 'computers', 'hooks', 'readiness', 'run', 'sql'];
 
 /** The program without its commands, and the context for them. */
 export function createProgram(
