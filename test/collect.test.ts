@@ -32,7 +32,8 @@ import {
   tablesOf,
   tablesOfIngest,
 } from './laptop.js';
-import { CLI, ended, keyOf, served } from './program.js';
+import { startProvider, submitForms } from './openid.js';
+import { CLI, ended, hasTerminal, keyOf, served, servedWith, startInTerminal, typing } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
@@ -733,6 +734,61 @@ describe('a schedule', () => {
     expect(existsSync(join(laptop.folder, 'connection.json'))).toBe(false);
     expect((await laptop.collect(['uninstall', '--scheduler', scheduler])).stdout).toBe(
       'No schedule was installed.\n',
+    );
+  });
+
+  test('can get its key from a person who signs in with a browser', async () => {
+    const people = { ada: { org_id: 'acme', role: 'manager' } };
+    const provider = await startProvider(people, 'http://localhost/sign-in/callback', undefined, {
+      hasDevices: true,
+    });
+    const { url } = await servedWith(provider, join(temporaryFolder(), 'data'));
+    const programs = notingPrograms(['systemctl']);
+    const laptop = new Laptop('ada', { PATH: programs.path }).work(1);
+    const child = laptop.start(['install', '--scheduler', 'systemd', '--server', url, '--sign-in']);
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+      said += part;
+    });
+    const running = ended(child);
+    await until(() => /user_code=\S+\n/.test(said));
+    expect(said).toMatch(/^ {2}code \w{4}-\w{4}$/m);
+    const [address = ''] = /http\S+user_code=\S+/.exec(said) ?? [];
+    await submitForms(address, { login: 'ada', password: 'anything' });
+    const { code, stdout } = await running;
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(`Every 5 minutes new events of ada go to ${url}.`),
+    });
+    expect((await laptop.collect([])).stdout).toMatch(/^\d+ events sent, 2 files read\.$/m);
+    const { key } = JSON.parse(readFileSync(join(laptop.folder, 'connection.json'), 'utf8'));
+    const own = await fetch(`${url}/api/v1/caller`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await own.json()).toMatchObject({ data: { org_id: 'acme', role: 'member', user_id: 'ada' } });
+    if (!hasTerminal) return;
+    // In a terminal nobody has to ask for it.
+    const other = new Laptop('ada', { PATH: programs.path });
+    const type = typing(
+      startInTerminal(`node ${CLI} collect install --scheduler systemd --server ${url}`, {
+        ...{ HOME: other.home, XDG_CONFIG_HOME: '', PATH: programs.path },
+      }),
+    );
+    const shown = await type('', /user_code=\S+\r\n/);
+    const [another = ''] = /http\S+user_code=\S+/.exec(shown) ?? [];
+    await submitForms(another, { login: 'ada', password: 'anything' });
+    await type('', /new events of ada go to/);
+  });
+
+  test('says how to give a key where nobody can sign in with a browser', async () => {
+    const { url } = await service();
+    const { code, stderr } = await new Laptop('ada').collect(['install', '--server', url, '--sign-in']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `${url} answers 404: This service has no sign-in by browser: its operator sets up OpenID Connect with the device flow (docs/openid-connect.md), or makes an API key with "daybook keys create".\n`,
+    });
+    const older = await falseServer(() => ({ status: 404 }));
+    const { stderr: of } = await new Laptop('ada').collect(['install', '--server', older.url, '--sign-in']);
+    expect(of).toBe(
+      `${older.url} has no sign-in by browser (404): correct --server, or ask for an API key and pass it with --key -.\n`,
     );
   });
 

@@ -6,6 +6,8 @@ import type { AtEnd } from './world.js';
 
 const CLIENT_SECRET = 'a~secret of/more+than:thirty-two%letters';
 
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
 /** What the provider says of each person, by the name that they give to its form. */
 export type People = Readonly<Record<string, object>>;
 
@@ -21,6 +23,8 @@ export interface Likeness {
   readonly authMethods?: readonly string[];
   /** Whether its userinfo answers. */
   readonly hasUserinfo?: boolean;
+  /** Whether people can sign in on another device. */
+  readonly hasDevices?: boolean;
   /** What becomes of an ID token on its way to the service. */
   readonly changed?: (idToken: string) => string;
 }
@@ -36,6 +40,7 @@ export async function startProvider(
     isThin = false,
     authMethods = ['client_secret_basic', 'client_secret_post'],
     hasUserinfo = true,
+    hasDevices = false,
     changed = (idToken) => idToken,
   }: Likeness = {},
 ): Promise<Record<string, string>> {
@@ -63,9 +68,20 @@ export async function startProvider(
         client_secret: CLIENT_SECRET,
         redirect_uris: [redirectUri],
         token_endpoint_auth_method: authMethods[0],
+        grant_types: ['authorization_code', ...(hasDevices ? [DEVICE_GRANT] : [])],
       },
+      // A public client, which some providers want for devices.
+      ...(hasDevices
+        ? [
+            {
+              ...{ client_id: 'laptops', token_endpoint_auth_method: 'none', application_type: 'native' },
+              ...{ grant_types: [DEVICE_GRANT], redirect_uris: [], response_types: [] },
+            },
+          ]
+        : []),
     ],
-    clientAuthMethods: authMethods,
+    features: { deviceFlow: { enabled: hasDevices } },
+    clientAuthMethods: [...authMethods, ...(hasDevices ? ['none'] : [])],
     cookies: { keys: ['tests'] },
     conformIdTokenClaims: isThin,
     claims,
@@ -85,6 +101,46 @@ export async function startProvider(
     DAYBOOK_OIDC_CLIENT_ID: 'daybook',
     DAYBOOK_OIDC_CLIENT_SECRET: CLIENT_SECRET,
   };
+}
+
+/**
+ * A browser without scripts that signs somebody in for a device: it keeps cookies, and sends the forms of pages with their hidden members and more,
+ * until a page matches.
+ */
+export async function submitForms(
+  start: string,
+  more: Readonly<Record<string, string>>,
+  until = /Sign-in Success/,
+): Promise<void> {
+  const cookies = new Map<string, string>();
+  let page = '';
+  let [address, form]: [string, URLSearchParams | undefined] = [start, undefined];
+  for (let step = 0; step < 16; step += 1) {
+    const answer: Response = await fetch(address, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form === undefined ? {} : { method: 'POST', body: form }),
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    page = await answer.text();
+    const location: string | null = answer.headers.get('location');
+    const action = location ?? /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+    if (until.test(page)) return;
+    if (action === undefined) break;
+    address = new URL(action, address).href;
+    const hidden = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    form =
+      location === null
+        ? new URLSearchParams({
+            ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])),
+            ...more,
+          })
+        : undefined;
+  }
+  throw new Error(`the provider ends with ${page}`);
 }
 
 /** A browser on its way through the provider, without scripts: it keeps cookies, and stops at the address that it was to come back to. */

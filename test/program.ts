@@ -109,13 +109,22 @@ export function daybook(
 }
 
 /** Starts a server on any free port, and answers its address once it serves. */
-export async function served(
+export function served(
+  data: string,
+  ...more: string[]
+): Promise<{ child: ChildProcess; url: string; text: () => string }> {
+  return servedWith({}, data, ...more);
+}
+
+/** The same with settings. */
+export async function servedWith(
+  settings: Record<string, string>,
   data: string,
   ...more: string[]
 ): Promise<{ child: ChildProcess; url: string; text: () => string }> {
   const child = start(['--data', data, 'serve', '--port', '0', ...more], {
     // Else it builds every day until today first.
-    env: { DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off' },
+    env: { DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off', ...settings },
   });
   let text = '';
   child.stdout?.setEncoding('utf8');

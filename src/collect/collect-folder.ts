@@ -74,10 +74,18 @@ export function connectionOf(
     throw new UsageError(
       'Name the service with --server (or DAYBOOK_URL) and its key with --key (or DAYBOOK_KEY), or run "daybook collect install" once.',
     );
+  const server = serverOf(given.server);
   const parsed = Connection.safeParse(given);
-  if (parsed.success) return { ...parsed.data, server: parsed.data.server.replace(/(?<!\/)\/+$/, '') };
+  if (parsed.success) return { ...parsed.data, server };
   const [issue] = parsed.error.issues;
   throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
+}
+
+/** The address of a service. Throws a UsageError for one that is wrong. */
+export function serverOf(given: string): string {
+  const { data, error } = Connection.shape.server.safeParse(given);
+  if (error === undefined) return data.replace(/(?<!\/)\/+$/, '');
+  throw new UsageError(`--server ${error.issues[0]?.message}.`);
 }
 
 /** Saves a connection for scheduled runs. */

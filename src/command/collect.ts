@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
@@ -32,7 +33,8 @@ interface ScheduleOptions extends FolderOptions {
   readonly scheduler?: Scheduler;
 }
 
-type InstallOptions = ConnectionOptions & ScheduleOptions & { readonly every: number };
+type InstallOptions = ConnectionOptions &
+  ScheduleOptions & { readonly every: number; readonly signIn?: boolean };
 
 function withFolder(command: Command): Command {
   return command.option('--folder <folder>', 'folder of all that it keeps (default: ~/.daybook/collect)');
@@ -80,6 +82,12 @@ export function add(program: Command, invocation: Invocation): void {
       .command('install')
       .description('have the system start it every few minutes, also after a restart'),
   )
+    .addOption(
+      new Option(
+        '--sign-in',
+        'get a key by signing in with a browser (default in a terminal, if no key is given)',
+      ).conflicts('key'),
+    )
     .option('--every <minutes>', 'how often', numberFrom(1, 1440), 5)
     .addOption(schedulerOption())
     .action((options: InstallOptions) => orLater(() => install(options, invocation)));
@@ -143,7 +151,8 @@ async function run(options: RunOptions, invocation: Invocation): Promise<void> {
 async function install(options: InstallOptions, invocation: Invocation): Promise<void> {
   const program = lastingProgram('daybook collect install');
   const folder = await folderOf(options);
-  const connection = await connectionFor(options, invocation);
+  const key = await signedIn(options, invocation);
+  const connection = await connectionFor(key === undefined ? options : { ...options, key }, invocation);
   const [{ saveConnection, targetOf }, { EventService }, schedules] = await Promise.all([
     import('../collect/collect-folder.js'),
     import('../collect/event-service.js'),
@@ -173,6 +182,21 @@ async function install(options: InstallOptions, invocation: Invocation): Promise
   } finally {
     service.close();
   }
+}
+
+/** A key of the person who signs in with a browser; undefined if there is a key already, or nobody to sign in. */
+async function signedIn(
+  { server = '', key, signIn: isWanted }: InstallOptions,
+  { environment, clock }: Invocation,
+): Promise<string | undefined> {
+  const address = server || environment.DAYBOOK_URL || '';
+  const hasKey = key !== undefined || (environment.DAYBOOK_KEY || '') !== '';
+  if (isWanted !== true && (hasKey || address === '' || process.stdin.isTTY !== true)) return undefined;
+  const [{ signIn }, { serverOf }] = await Promise.all([
+    import('../collect/browser-sign-in.js'),
+    import('../collect/collect-folder.js'),
+  ]);
+  return signIn(serverOf(address), { name: `collect on ${hostname()}`.slice(0, 100), clock, say: note });
 }
 
 async function uninstall(options: ScheduleOptions): Promise<void> {

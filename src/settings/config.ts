@@ -226,13 +226,22 @@ function smtpOf({ url, from }: Parsed['smtp']): { url: string; from: string } | 
   return { url, from };
 }
 
-function oidcOf({ oidc: { issuer, clientId, clientSecret, scope }, claims, toleranceSeconds }: Parsed) {
+function oidcOf({ oidc, claims, toleranceSeconds }: Parsed) {
+  const { issuer, clientId, clientSecret, deviceClientId, deviceClientSecret, scope } = oidc;
+  if (deviceClientId === undefined && deviceClientSecret !== undefined)
+    throw new UsageError(
+      'DAYBOOK_OIDC_DEVICE_CLIENT_SECRET is of DAYBOOK_OIDC_DEVICE_CLIENT_ID: set both, or only the id.',
+    );
+  if (deviceClientId !== undefined && issuer === undefined)
+    throw new UsageError('DAYBOOK_OIDC_DEVICE_CLIENT_ID needs DAYBOOK_OIDC_ISSUER: set both or neither.');
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined)
     throw new UsageError(
       'DAYBOOK_OIDC_ISSUER, DAYBOOK_OIDC_CLIENT_ID and DAYBOOK_OIDC_CLIENT_SECRET go together: set all or none.',
     );
-  return { issuer, clientId, clientSecret, scope, claims, toleranceSeconds };
+  const device =
+    deviceClientId === undefined ? undefined : { clientId: deviceClientId, clientSecret: deviceClientSecret };
+  return { issuer, clientId, clientSecret, device, scope, claims, toleranceSeconds };
 }
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];

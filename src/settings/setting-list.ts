@@ -365,6 +365,17 @@ export const Settings = z.object({
       'client secret of Daybook at the OpenID provider',
       { isSecret: true, sentTo: 'DAYBOOK_OIDC_ISSUER' },
     ),
+    deviceClientId: setting(
+      'DAYBOOK_OIDC_DEVICE_CLIENT_ID',
+      text.optional(),
+      '[client for laptops](openid-connect.md#laptops), if the OpenID provider wants another one for the device flow (default: that of `DAYBOOK_OIDC_CLIENT_ID`)',
+    ),
+    deviceClientSecret: setting(
+      'DAYBOOK_OIDC_DEVICE_CLIENT_SECRET',
+      text.optional(),
+      'secret of that client (default: none, as public clients have)',
+      { isSecret: true, sentTo: 'DAYBOOK_OIDC_ISSUER' },
+    ),
     scope: setting(
       'DAYBOOK_OIDC_SCOPE',
       text.default('openid email profile'),

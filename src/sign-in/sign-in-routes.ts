@@ -9,6 +9,7 @@ import { nameInLog } from '../api/request-log.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { messageOf } from '../exit.js';
 import { type BrowserSessions, cookieName } from './browser-sessions.js';
+import { deviceRoutes } from './device-routes.js';
 import { OpenIdProvider } from './openid-provider.js';
 
 export interface SignInDeps extends ApiDeps {
@@ -79,8 +80,10 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
     return reply.status(204).send();
   });
 
-  if (config.oidc === undefined) return;
-  const provider = new OpenIdProvider(config.oidc);
+  const provider = config.oidc && new OpenIdProvider(config.oidc);
+  const other = config.oidc?.device && new OpenIdProvider({ ...config.oidc, ...config.oidc.device });
+  await app.register(deviceRoutes, { store, clock, tickets, provider: other ?? provider });
+  if (config.oidc === undefined || provider === undefined) return;
   const of = `The OpenID provider of DAYBOOK_OIDC_ISSUER, ${config.oidc.issuer},`;
 
   app.get('/sign-in/provider', { schema: { hide: true } }, async (request, reply) => {

@@ -9,6 +9,8 @@ const KINDS = {
   link: 600_000,
   /** The way to an OpenID provider and back. */
   login: 600_000,
+  /** The way of a person whose browser is on another device. The provider may end it sooner. */
+  device: 1_800_000,
   /** A browser that is signed in. */
   session: 12 * 3_600_000,
 } as const;
