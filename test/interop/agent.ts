@@ -27,8 +27,8 @@ export interface Untold {
   readonly because: string;
 }
 
-/** How an agent's data comes in; `logs, OTLP` and `OTLP, logs` are both, in this order. */
-export const WAYS = ['logs', 'OTLP', 'logs, OTLP', 'OTLP, logs'] as const;
+/** How an agent's data comes in: `run` is "daybook run" of each prompt; `logs, OTLP` and `OTLP, logs` are both, in this order. */
+export const WAYS = ['logs', 'run', 'OTLP', 'logs, OTLP', 'OTLP, logs'] as const;
 export type Way = (typeof WAYS)[number];
 
 export interface Agent {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type Server, startServer } from '../../bench/service.js';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
+export const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const NUMBERS = join(PACKAGE_ROOT, 'test', 'interop', 'numbers.sql');
 
 /** Makes a process believe that it is a day later: only days that have ended are built. */
@@ -34,7 +34,7 @@ export class Daybook {
 
   /** A key that sends for an organization. */
   async key(org: string): Promise<string> {
-    const answer = await this.run(['keys', 'create', '--org', org, '--role', 'ingest', '--json']);
+    const answer = await this.run(['keys', 'create', '--org', org, '--new', '--role', 'ingest', '--json']);
     return (JSON.parse(answer) as { key: string }).key;
   }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Agent, Place, Run } from './agent.js';
-import type { Numbers } from './daybook.js';
+import { CLI, type Numbers } from './daybook.js';
 import { NOTES, SCENARIO, STEPS } from './scenario.js';
 import { type Stub, startStub, type Usage } from './stub.js';
 
@@ -20,13 +20,19 @@ export interface Driven {
   readonly logs: string;
 }
 
-/** Plays the scenario; answers why the agent doesn't run here, if so. `otlpUrl` is where it sends OTLP, with the key. */
+/** Where an agent sends OTLP, with a key, and where "daybook run" sends its runs. */
+export interface Receivers {
+  readonly otlpUrl: string;
+  readonly key: string;
+  readonly runs: { readonly DAYBOOK_URL: string; readonly DAYBOOK_KEY: string };
+}
+
+/** Plays the scenario; answers why the agent doesn't run here, if so. */
 export async function drive(
   agent: Agent,
   installed: string,
   folder: string,
-  otlpUrl: string,
-  key: string,
+  { otlpUrl, key, runs }: Receivers,
 ): Promise<Driven | string> {
   const repo = join(folder, 'greeter');
   mkdirSync(repo);
@@ -39,7 +45,7 @@ export async function drive(
     if (refusal !== undefined) return `it doesn't run here (${refusal})`;
     for (const [index, { prompt, answers }] of SCENARIO.entries()) {
       stub.play(answers);
-      const fault = await runAgent(agent.run(prompt, index > 0, installed, place), place, key);
+      const fault = await runAgent(agent.run(prompt, index > 0, installed, place), place, key, runs);
       faults.push(...(fault === undefined ? [] : [fault]), ...stub.faults());
       // The rest would only follow from it.
       if (faults.length > 0) break;
@@ -76,11 +82,20 @@ function runGit({ home, repo }: Place, args: readonly string[]): string {
   });
 }
 
-/** Runs an agent to its end; answers what went wrong. */
-async function runAgent(run: Run, place: Place, key: string): Promise<string | undefined> {
-  const [program = '', ...args] = run.command;
-  const command = program.endsWith('.js') ? [process.execPath, program] : [program];
-  const child = spawn(command[0] ?? '', [...command.slice(1), ...args], {
+/** Runs an agent to its end, by "daybook run" if it is said where to send the run; answers what went wrong. */
+async function runAgent(
+  run: Run,
+  place: Place,
+  key: string,
+  runs?: Receivers['runs'],
+): Promise<string | undefined> {
+  const [path = ''] = run.command;
+  const [program = '', ...args] = [
+    ...(runs === undefined ? [] : [process.execPath, CLI, 'run', '--user', 'ada', '--']),
+    ...(path.endsWith('.js') ? [process.execPath] : []),
+    ...run.command,
+  ];
+  const child = spawn(program, args, {
     cwd: place.repo,
     env: {
       PATH: process.env.PATH,
@@ -91,6 +106,7 @@ async function runAgent(run: Run, place: Place, key: string): Promise<string | u
       // Nothing leaves the machine: no proxy listens there.
       HTTPS_PROXY: 'http://127.0.0.1:9',
       NO_PROXY: '127.0.0.1,localhost',
+      ...runs,
       ...run.environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

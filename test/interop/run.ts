@@ -106,7 +106,11 @@ async function play(agent: Agent, installed: string): Promise<Played[]> {
   const work = join(folder, name);
   mkdirSync(work);
   const relay = await startRelay(daybook.url, work);
-  const driven = await drive(agent, installed, work, `${relay.url}/otlp`, keyOf('OTLP'));
+  const driven = await drive(agent, installed, work, {
+    otlpUrl: `${relay.url}/otlp`,
+    key: keyOf('OTLP'),
+    runs: { DAYBOOK_URL: daybook.url, DAYBOOK_KEY: keyOf('run') },
+  });
   if (typeof driven === 'string') {
     say(`${name}: skipped, since ${driven}.`);
     relay.stop();

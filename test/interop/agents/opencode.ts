@@ -57,7 +57,7 @@ export const OPENCODE: Agent = {
   logs: '.local/share/opencode',
   untold: [
     {
-      by: ['logs', 'logs, OTLP', 'OTLP, logs'],
+      by: ['logs', 'run', 'logs, OTLP', 'OTLP, logs'],
       is: { 'model calls': '8', 'input tokens': '70504', 'output tokens': '4500' },
       because: 'the call for a title is only in its telemetry, and its database is the better channel',
     },
