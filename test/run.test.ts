@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { AGENTS, caseOf, sources, write } from './agent-cases.js';
 import { falseServer, type Got, Laptop, SECRET, sessionLines } from './laptop.js';
 import { ended, hasTerminal, keyOf, served, startInTerminal, typing } from './program.js';
@@ -282,6 +284,37 @@ describe('run', () => {
     expect(unnamed.stderr).toMatch(
       /Nothing was sent, because no service is named: set DAYBOOK_URL and DAYBOOK_KEY\.\n$/,
     );
+  });
+
+  test('runs the command also where it can write nothing, and ends at once when it is stopped', async () => {
+    const laptop = new Laptop('ada');
+    const full = await ended(
+      laptop.program(['run', '--', 'sh', '-c', 'exit 6'], { TMPDIR: '/no/such/folder' }),
+    );
+    expect(full).toMatchObject({ code: 6, stdout: '' });
+    expect(full.stderr).toMatch(/^The events of this run can't be collected: ENOENT/);
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const [staged, temporary] = [temporaryFolder(), temporaryFolder()];
+    write(staged, [['.claude/projects/p/s.jsonl', linesOfNow('s', 1, laptop.home)]]);
+    const child = laptop.program(['run', '--', 'sh', '-c', `${PLAY}; exit 4`, staged], {
+      DAYBOOK_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      ...{ DAYBOOK_KEY: 'k', TMPDIR: temporary },
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+      said += part;
+    });
+    await until(() => /^total /m.test(said));
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(4);
+    expect(said).toMatch(/This run was stopped before all of its events were sent\.\n$/);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test('refuses wrong options before it starts the command', async () => {

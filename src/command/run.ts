@@ -61,28 +61,40 @@ async function run(words: readonly string[], options: RunOptions, invocation: In
   const summaryFile = options.summary === undefined ? undefined : resolve(options.summary);
   const connection = connectionFor(options, environment);
   const settings = invocation.settings();
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-run-'));
+  const before = lookBefore(clock);
   try {
-    const files = RunFiles.look(folder, clock);
     // The command may be an agent, which does what somebody has written: it doesn't need the key.
     const { DAYBOOK_KEY: _, ...inherited } = environment;
     const { code, hasRun } = await runChild(words, inherited);
     process.exitCode = code;
-    if (!hasRun) return;
+    if (!hasRun || before === undefined) return;
     const stop = () => {
-      note('This run was stopped before its events were sent.');
-      rmSync(folder, { recursive: true, force: true });
+      note('This run was stopped before all of its events were sent.');
+      rmSync(before.folder, { recursive: true, force: true });
       process.exit(code);
     };
     for (const signal of ENDING) process.once(signal, stop);
-    const ended = { folder, files, code, connection, settings, form, summaryFile };
-    await finish(ended, options, invocation).catch((error: unknown) =>
-      note(`The events of this run could not be collected: ${reasonOf(error).replace(/\.?$/, '.')}`),
-    );
+    const ended = { ...before, code, connection, settings, form, summaryFile };
+    await finish(ended, options, invocation).catch(notCollected);
     for (const signal of ENDING) process.off(signal, stop);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (before !== undefined) rmSync(before.folder, { recursive: true, force: true });
   }
+}
+
+/** A folder for temporary files, and what agents have written so far; undefined, with a sentence, if the machine is in the way. */
+function lookBefore(clock: () => number): { folder: string; files: RunFiles } | undefined {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-run-'));
+    return { folder, files: RunFiles.look(folder, clock) };
+  } catch (error) {
+    notCollected(error);
+    return undefined;
+  }
+}
+
+function notCollected(error: unknown): void {
+  note(`The events of this run can't be collected: ${reasonOf(error).replace(/\.?$/, '.')}`);
 }
 
 function formOf(file: string | undefined): (typeof FORMS)[string] | undefined {
