@@ -35,64 +35,76 @@ export interface SignInOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
+/** Asks the service for something about a sign-in. */
+type Ask = (path: string, body: object) => Promise<Answer>;
+
 /**
- * Signs the person in with a browser, on this machine or another one, and answers an API key of the person. Throws a UsageError if the service has
- * no such sign-in, or if the person isn't signed in in time.
+ * Signs the person in with a browser, on this machine or another one, and answers an API key of the person. Throws a UsageError if the
+ * service has no such sign-in, or if the person isn't signed in in time.
  */
-export async function signIn(
-  server: string,
-  { name, clock, say, pause = wait }: SignInOptions,
-): Promise<string> {
+export async function signIn(server: string, options: SignInOptions): Promise<string> {
   const outgoing = await Outgoing.to(server);
-  const ask = (path: string, body: object) =>
+  const ask: Ask = (path, body) =>
     outgoing.send('POST', `/sign-in/device${path}`, {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(ANSWER_MS),
     });
   try {
-    const answer = await ask('', { name }).catch((error: unknown) => {
+    const answer = await ask('', { name: options.name }).catch((error: unknown) => {
       throw unreachable(server, error);
     });
     const begun = Begun.safeParse(answer.status === 201 ? answer.json : undefined);
     if (!begun.success) throw refused(server, answer);
-    const { device_token, user_code, verification_uri, verification_uri_complete, expires_in, interval } =
-      begun.data;
-    say(
-      [
-        'Sign in with a browser, here or on another device:',
-        `  ${verification_uri}`,
-        `  code ${user_code}`,
-        ...(verification_uri_complete === null
-          ? []
-          : ['Or with the code in the address:', `  ${verification_uri_complete}`]),
-      ].join('\n'),
-    );
-    const until = clock() + expires_in * 1000;
-    let seconds = interval;
-    for (let failures = 0; clock() < until; ) {
-      await pause(seconds * 1000);
-      if (clock() >= until) break;
-      let polled: Answer;
-      try {
-        polled = await ask('/key', { device_token });
-      } catch (error) {
-        failures += 1;
-        if (failures < FAILURES) continue;
-        throw unreachable(server, error);
-      }
-      const made = Made.safeParse(polled.status === 201 ? polled.json : undefined);
-      if (made.success) return made.data.key;
-      const waiting = Waiting.safeParse(polled.status === 202 ? polled.json : undefined);
-      if (waiting.success) {
-        failures = 0;
-        if (waiting.data.error === 'slow_down') seconds += SLOWER_S;
-      } else if ((polled.status === 429 || polled.status >= 500) && failures + 1 < FAILURES) failures += 1;
-      else throw refused(server, polled);
-    }
-    throw new UsageError('Nobody signed in with this code in time: run the command again.');
+    options.say(wordsOf(begun.data));
+    return await awaitKey(server, ask, begun.data, options);
   } finally {
     outgoing.close();
+  }
+}
+
+/** Where the person signs in, and with which code. */
+function wordsOf({ verification_uri, verification_uri_complete, user_code }: z.infer<typeof Begun>): string {
+  const complete =
+    verification_uri_complete === null
+      ? []
+      : ['Or with the code in the address:', `  ${verification_uri_complete}`];
+  return [
+    'Sign in with a browser, here or on another device:',
+    `  ${verification_uri}`,
+    `  code ${user_code}`,
+    ...complete,
+  ].join('\n');
+}
+
+/** Asks for the key until the person has signed in. */
+async function awaitKey(
+  server: string,
+  ask: Ask,
+  { device_token, expires_in, interval }: z.infer<typeof Begun>,
+  { clock, pause = wait }: SignInOptions,
+): Promise<string> {
+  const until = clock() + expires_in * 1000;
+  let [seconds, failures] = [interval, 0];
+  for (;;) {
+    await pause(seconds * 1000);
+    if (clock() >= until)
+      throw new UsageError('Nobody signed in with this code in time: run the command again.');
+    let answer: Answer;
+    try {
+      answer = await ask('/key', { device_token });
+    } catch (error) {
+      failures += 1;
+      if (failures < FAILURES) continue;
+      throw unreachable(server, error);
+    }
+    const made = Made.safeParse(answer.status === 201 ? answer.json : undefined);
+    if (made.success) return made.data.key;
+    const waiting = Waiting.safeParse(answer.status === 202 ? answer.json : undefined);
+    failures = waiting.success ? 0 : failures + 1;
+    if (waiting.success) seconds += waiting.data.error === 'slow_down' ? SLOWER_S : 0;
+    else if ((answer.status !== 429 && answer.status < 500) || failures >= FAILURES)
+      throw refused(server, answer);
   }
 }
 

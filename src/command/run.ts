@@ -54,7 +54,7 @@ function seconds(value: string): number {
   throw new InvalidArgumentError('It must be a number from 0 to 86400.');
 }
 
-/** Whatever happens to the events, the exit code is that of the command. Only mistakes that show before it starts have one of their own. */
+/** Whatever happens to the events, the exit code is the command's. Only options that are wrong have one of their own. */
 async function run(words: readonly string[], options: RunOptions, invocation: Invocation): Promise<void> {
   const { environment, clock } = invocation;
   const form = formOf(options.summary);
@@ -84,10 +84,12 @@ async function run(words: readonly string[], options: RunOptions, invocation: In
 
 /** A folder for temporary files, and what agents have written so far; undefined, with a sentence, if the machine is in the way. */
 function lookBefore(clock: () => number): { folder: string; files: RunFiles } | undefined {
+  let folder: string | undefined;
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-run-'));
+    folder = mkdtempSync(join(tmpdir(), 'daybook-run-'));
     return { folder, files: RunFiles.look(folder, clock) };
   } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     notCollected(error);
     return undefined;
   }
