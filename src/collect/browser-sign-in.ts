@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { codeOf, messageOf, UsageError } from '../exit.js';
-import { certificateFaultOf } from '../network/certificate.js';
+import { UsageError } from '../exit.js';
 import { type Answer, Outgoing } from '../network/outgoing.js';
+import { whyUnreachable } from '../network/unreachable.js';
 
 /** How long the service may take to answer. It asks its OpenID provider. */
 const ANSWER_MS = 60_000;
@@ -110,9 +110,9 @@ async function awaitKey(
 
 function unreachable(server: string, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
-  const fault = certificateFaultOf(error);
-  const reason = fault === undefined ? ` (${codeOf(error) || messageOf(error)})` : `, because ${fault}`;
-  return new UsageError(`${server} can't be reached${reason}: start the service, or correct --server.`);
+  return new UsageError(
+    `${server} can't be reached${whyUnreachable(error)}: start the service, or correct --server.`,
+  );
 }
 
 /** The error for an answer that refuses. An older service, or another program, has no such path. */

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { COLLECT_FOLDER, type Connection, connectionOf } from '../collect/collect-folder.js';
 import { RunFiles } from '../collect/run-events.js';
 import { rmSync } from '../disk/renames.js';
@@ -9,6 +9,7 @@ import { reasonOf, UsageError } from '../exit.js';
 import type { Config } from '../settings/config.js';
 import { count } from '../terminal/counted.js';
 import { ENDING, runChild } from './child-program.js';
+import { numberFrom } from './number-option.js';
 import { type Invocation, note } from './program.js';
 import { markdownOf, type RunSummary, textOf } from './run-summary.js';
 
@@ -44,14 +45,8 @@ export function add(program: Command, invocation: Invocation): void {
     .option('--user <id>', 'user whose run this is, if the key belongs to no user')
     .option('--any-folder', 'also count sessions that work outside of the current folder')
     .option('--summary <file>', 'write tokens and cost to a .json or .md file')
-    .option('--wait <seconds>', 'how long to try when the service does not answer', seconds, 60)
+    .option('--wait <seconds>', 'how long to try when the service does not answer', numberFrom(0, 86_400), 60)
     .action((words: string[], options: RunOptions) => run(words, options, invocation));
-}
-
-function seconds(value: string): number {
-  const number = Number(value);
-  if (value.trim() !== '' && number >= 0 && number <= 86_400) return number;
-  throw new InvalidArgumentError('It must be a number from 0 to 86400.');
 }
 
 /** Whatever happens to the events, the exit code is the command's. Only options that are wrong have one of their own. */
