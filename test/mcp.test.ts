@@ -191,7 +191,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       'There is no tool drop: use report, coverage, summary, changes, costs, silence, budgets, sql, tables.',
     );
     expect(await says('report', {})).toBe(
-      'The argument answer must be tokens, tools, activity, productivity, users, quality, me, today, adoption, or marks.',
+      'The argument answer must be tokens, tools, activity, productivity, users, quality, vendor_lines, me, today, adoption, or marks.',
     );
     expect(await says('report', { answer: 'users' })).toBe(
       'The parameter startDate is required: it must be a calendar date as YYYY-MM-DD.',

@@ -158,7 +158,10 @@ export function toldOf(seed: number, people: number, revisedDays: number, day: D
     if (!isAtWork || age < from || age > until) continue;
     const revised = 1 + revisions.filter((at) => at <= age).length;
     for (const one of facts)
-      told.push({ ...one, user: personOf(person), input: one.input * revised, output: one.output + revised });
+      told.push({
+        ...{ ...one, user: personOf(person), input: one.input * revised, output: one.output + revised },
+        added: one.added * revised,
+      });
   }
   return told;
 }
@@ -208,11 +211,48 @@ export function cursor(people: number, revisedDays: number, pageSize = 20): Vend
   return ({ url, headers, method, body }, { seed, now }) => {
     const [, basic = ''] = (headers.authorization ?? '').split('Basic ');
     if (Buffer.from(basic, 'base64').toString() !== 'key_cursor_right:') return new Status(401);
-    if (method !== 'POST' || url.pathname !== '/teams/filtered-usage-events') return new Status(404);
+    if (method !== 'POST' || !/^\/teams\/(filtered-usage-events|daily-usage-data)$/.test(url.pathname))
+      return new Status(404);
     const { startDate, endDate, page = 1, pageSize: asked = 10 } = JSON.parse(body);
     const told = daysOf(startDate, endDate).flatMap((day) =>
       toldOf(seed, people, revisedDays, day, now).map((one) => ({ ...one, day })),
     );
+    if (url.pathname.endsWith('/daily-usage-data')) {
+      // Everybody who has a seat has a row.
+      const rows = daysOf(startDate, endDate).flatMap((day) =>
+        Array.from({ length: people }, (_, place) => {
+          const own = told.filter((one) => one.user === personOf(place) && one.day === day);
+          const sum = (of: (one: Told) => number) => own.reduce((total, one) => total + of(one), 0);
+          return {
+            ...{
+              userId: place,
+              day,
+              date: Date.parse(day),
+              email: personOf(place),
+              isActive: own.length > 0,
+            },
+            ...{
+              totalLinesAdded: 5000,
+              totalLinesDeleted: 4000,
+              acceptedLinesAdded: sum(({ added }) => added),
+            },
+            ...{ acceptedLinesDeleted: sum(({ removed }) => removed), totalTabsShown: 9 },
+            ...{ composerRequests: sum(({ commits }) => commits), chatRequests: own.length },
+            ...{ agentRequests: 0, cmdkUsages: 0, mostUsedModel: 'gpt-4' },
+          };
+        }),
+      );
+      const size = Math.min(7, asked);
+      const totalPages = Math.ceil(rows.length / size);
+      return {
+        data: rows.slice((page - 1) * size, page * size),
+        period: { startDate, endDate },
+        pagination: {
+          ...{ page, pageSize: size, totalUsers: people, totalPages },
+          ...{ hasNextPage: page < totalPages, hasPreviousPage: page > 1 },
+        },
+      };
+    }
     const events = told.map(({ user, day, ...one }, place) => ({
       ...{ timestamp: String(Date.parse(day) + 60_000 * place), model: one.model, kind: 'Usage-based' },
       ...{
@@ -247,6 +287,14 @@ export function cursor(people: number, revisedDays: number, pageSize = 20): Vend
   };
 }
 
+/** Lines of Copilot, of which three times as many were suggested outside of its CLI. */
+const locOf = (own: readonly Told[], times: number) => ({
+  loc_suggested_to_add_sum: times * own.reduce((sum, { added }) => sum + added, 0),
+  loc_suggested_to_delete_sum: 0,
+  loc_added_sum: own.reduce((sum, { added }) => sum + added, 0),
+  loc_deleted_sum: own.reduce((sum, { removed }) => sum + removed, 0),
+});
+
 /** GitHub's report on the users of Copilot: an answer with links to files, which are fetched without a key. */
 export function github(people: number, revisedDays: number, pageSize = 5): VendorAnswers {
   return ({ url, headers }, { seed, now, url: base }) => {
@@ -260,6 +308,13 @@ export function github(people: number, revisedDays: number, pageSize = 5): Vendo
       return {
         ...{ day, user_id: 1, user_login: user, enterprise_id: '1', used_cli: true, ai_credits_used: 2.5 },
         ...{ user_initiated_interaction_count: sum(({ commits }) => commits), totals_by_ide: [] },
+        ...locOf(own, 0),
+        loc_suggested_to_add_sum: locOf(own.slice(1), 3).loc_suggested_to_add_sum,
+        // The first model is used in the CLI.
+        totals_by_feature: [
+          { feature: 'copilot_cli', ...locOf(own.slice(0, 1), 0) },
+          { feature: 'code_completion', ...locOf(own.slice(1), 3) },
+        ],
         totals_by_cli: {
           ...{ session_count: 1, request_count: 2, prompt_count: own[0]?.commits ?? 0 },
           token_usage: {
@@ -312,7 +367,13 @@ export function openai(people: number, revisedDays: number, pageSize = 7): Vendo
         totals: { threads: 1, turns: 2, credits: 12.5, ...tokensOf(own[0] as Told) },
         clients: [{ client_id: 'CODEX_CLI', threads: 1, turns: 2, credits: 12.5 }],
         models: own.map((one) => ({ model: one.model, speed: 'standard', credits: 1.5, ...tokensOf(one) })),
-        code_attribution: null,
+        code_attribution: {
+          lines_of_code: {
+            added: own.reduce((sum, { added }) => sum + added, 0),
+            removed: own.reduce((sum, { removed }) => sum + removed, 0),
+            ...{ committed: 1, committed_percentage: 27 },
+          },
+        },
       };
     });
     // Of a plan that doesn't count tokens.
@@ -322,7 +383,13 @@ export function openai(people: number, revisedDays: number, pageSize = 7): Vendo
     if (rows.length > 0)
       rows.push({
         ...(rows[0] as (typeof rows)[number]),
-        ...({ user_id: 'user_def456', actor: { email: null }, totals: uncounted, models: null } as object),
+        ...({
+          user_id: 'user_def456',
+          actor: { email: null },
+          totals: uncounted,
+          models: null,
+          code_attribution: null,
+        } as object),
       });
     const size = Math.min(pageSize, Number(url.searchParams.get('limit')));
     return { object: 'page', ...pageOf(rows, url.searchParams.get('page'), size) };

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { report } from '../src/api/answer-rows.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
+import { EventCheck } from '../src/ingest/event-check.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { erasePerson } from '../src/people/erasure.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
-import { newestPulls } from '../src/store/state/vendor-pulls.js';
+import { newestPulls, type Pull } from '../src/store/state/vendor-pulls.js';
 import type { Row } from '../src/store/store.js';
 import { columnNames } from '../src/store/tables.js';
 import { capturedShares } from '../src/vendors/captured-shares.js';
@@ -98,16 +100,20 @@ class Pulled {
   async pull(now: number) {
     this.world.now = now;
     this.vendor.now = now;
-    const [pull] = await pullOrganization(this.deps, 'acme');
-    if (pull === undefined) throw new Error('nothing was pulled');
-    return pull;
+    const pulls = await pullOrganization(this.deps, 'acme');
+    const sum = (of: (pull: Pull) => number) => pulls.reduce((total, pull) => total + of(pull), 0);
+    return {
+      ...{ days: sum(({ days }) => days), changed: sum(({ changed }) => changed) },
+      missed: pulls.flatMap(({ missed }) => missed),
+      fault: pulls.find(({ fault }) => fault !== '')?.fault ?? '',
+    };
   }
 
   /** All that the vendor's events have, but the batch, and the id, which has a hash with the secret of the installation. */
   events(): Promise<Row[]> {
     const columns = columnNames('events').filter((name) => name !== 'batch' && name !== 'event_id');
     return this.world.store.select(
-      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, agent, user_id, model, occurred_at, input_tokens`,
+      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, agent, user_id, model, occurred_at, input_tokens, lines_added`,
     );
   }
 
@@ -135,6 +141,55 @@ function truthOf(told: readonly (Told & { day: Day })[]): string[] {
       [name, input, output, cacheRead, cacheWrite, cents / 100].join(' '),
     )
     .sort();
+}
+
+/** The agent of each number of a vendor's lines. */
+const LINES: Record<(typeof VENDORS)[number]['name'], (own: readonly Told[]) => LinesTold[]> = {
+  anthropic: (own) => [{ agent: 'claude-code', of: own }],
+  cursor: (own) => [{ agent: 'cursor', of: own }],
+  openai: (own) => [{ agent: 'codex', of: own }],
+  github: (own) => [
+    { agent: 'copilot-cli', of: own.slice(0, 1), times: 0 },
+    { agent: 'copilot-chat', of: own.slice(1), times: 3 },
+  ],
+};
+interface LinesTold {
+  readonly agent: string;
+  readonly of: readonly Told[];
+  /** How many lines are suggested for each that is added; undefined if the vendor doesn't tell. */
+  readonly times?: number;
+}
+
+/** The lines of each person, agent and day, as the stand-in knows them: events without any line aren't there. */
+function trueLines(name: (typeof VENDORS)[number]['name'], told: readonly (Told & { day: Day })[]): string[] {
+  const rows: string[] = [];
+  for (const key of new Set(told.map(({ day, user }) => `${day} ${user}`))) {
+    const own = told.filter(({ day, user }) => `${day} ${user}` === key);
+    for (const { agent, of, times } of LINES[name](own)) {
+      const accepted = of.reduce((sum, { added }) => sum + added, 0);
+      const deleted = of.reduce((sum, { removed }) => sum + removed, 0);
+      if (accepted + deleted === 0) continue;
+      rows.push(`${key} ${agent} accepted ${accepted}`, `${key} ${agent} deleted ${deleted}`);
+      if (times !== undefined) rows.push(`${key} ${agent} suggested ${times * accepted}`);
+    }
+  }
+  return rows.sort();
+}
+
+async function linesIn({ world }: Pulled): Promise<string[]> {
+  const rows = await world.store.select('SELECT day, user_id, agent, kind, lines FROM vendor_lines');
+  return rows
+    .map(({ day, user_id, agent, kind, lines }) => [day, user_id, agent, kind, lines].join(' '))
+    .sort();
+}
+
+/** How many prompts, commits and the like the events of each person and day are. */
+async function actsIn({ world }: Pulled, type: string): Promise<string[]> {
+  const rows = await world.store.select(
+    "SELECT day, user_id, count(*) AS acts FROM events WHERE channel = 'vendor_api' AND type = $type GROUP BY day, user_id",
+    { type },
+  );
+  return rows.map(({ day, user_id, acts }) => [day, user_id, acts].join(' ')).sort();
 }
 
 async function countedIn({ world }: Pulled): Promise<string[]> {
@@ -204,6 +259,13 @@ describe.skipIf(storeName() === 'ClickHouse' && !IS_SLOW).each(VENDORS)(
       );
       expect(told.length).toBeGreaterThan(PEOPLE * MONTH * 0.5);
       expect(await countedIn(nightly)).toEqual(truthOf(told));
+      expect(await linesIn(nightly)).toEqual(trueLines(name, told));
+      if (name !== 'cursor') return;
+      const prompts = new Map<string, number>();
+      for (const { day, user, commits } of told)
+        prompts.set(`${day} ${user}`, 1 + commits + (prompts.get(`${day} ${user}`) ?? 0));
+      const acts = [...prompts].map(([key, count]) => `${key} ${count}`).sort();
+      expect(await actsIn(nightly, 'user_message')).toEqual(acts);
     });
 
     test('is not changed by another pull', async () => {
@@ -390,13 +452,15 @@ test('usage events of Cursor have another name for some teams, and no pages', as
       ...{ userId: '152683922', isHeadless: true, isChargeable: false, chargedCents: 0 },
     },
   ];
-  const answers = ({ body }: { body: string }) =>
-    JSON.parse(body).startDate === Date.parse('2026-04-29')
-      ? { totalUsageEventsCount: 2, usageEventsDisplay }
-      : { totalUsageEventsCount: 0, usageEventsDisplay: [] };
+  const answers = ({ body, url }: { body: string; url: URL }) =>
+    url.pathname === '/teams/daily-usage-data'
+      ? { data: [] }
+      : JSON.parse(body).startDate === Date.parse('2026-04-29')
+        ? { totalUsageEventsCount: 2, usageEventsDisplay }
+        : { totalUsageEventsCount: 0, usageEventsDisplay: [] };
   const pulled = await Pulled.create(await StandIn.start(1, answers, onTestFinished), onTestFinished);
   await pulled.set({ vendor: 'cursor', key: 'key_cursor_right' });
-  expect(await pulled.pull(NIGHT + 12 * 3_600_000)).toMatchObject({ fault: '', changed: 7 });
+  expect(await pulled.pull(NIGHT + 12 * 3_600_000)).toMatchObject({ fault: '', changed: 14 });
   const rows = await pulled.world.store.select(
     `SELECT occurred_at, user_id, client, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reported_cost_usd
     FROM events WHERE channel = 'vendor_api' ORDER BY occurred_at`,
@@ -465,7 +529,10 @@ describe('beside better channels', () => {
         if (request.url.searchParams.get('starting_at') !== day) return page;
         const data = users.map((email_address) => ({
           ...{ date: `${day}T00:00:00Z`, actor: { type: 'user_actor', email_address } },
-          core_metrics: { commits_by_claude_code: 2, pull_requests_by_claude_code: 0 },
+          core_metrics: {
+            ...{ commits_by_claude_code: 2, pull_requests_by_claude_code: 0 },
+            lines_of_code: { added: 7, removed: 0 },
+          },
           model_breakdown: [
             {
               ...{ model: 'claude-opus-4-5', estimated_cost: { currency: 'USD', amount: 5 } },
@@ -521,6 +588,36 @@ describe('beside better channels', () => {
       { user_id: 'linus', commits: 2 },
       { user_id: users[3], commits: 2 },
     ]);
+  });
+
+  test('tells its lines beside those that better channels tell', async () => {
+    const { store } = pulled.world;
+    const rows = await store.select(
+      'SELECT user_id, agent, kind, lines FROM vendor_lines ORDER BY user_id, kind',
+    );
+    const of = (user_id: string) => [
+      { user_id, agent: 'claude-code', kind: 'accepted', lines: 7 },
+      { user_id, agent: 'claude-code', kind: 'deleted', lines: 0 },
+    ];
+    expect(rows).toEqual(['ada', 'grace', 'linus', users[3] ?? ''].flatMap(of));
+    const range = { orgId: 'acme', from: day, to: day };
+    expect((await report(store, 'vendor_lines', range)).data).toEqual([
+      {
+        ...{ date: day, agent: 'claude-code', users: 4 },
+        ...{ lines_suggested: null, lines_accepted: 28, lines_deleted: 0 },
+      },
+    ]);
+  });
+
+  test('tells lines that nobody else can send', async () => {
+    const members = { type: 'vendor_lines', channel: 'vendor_api', lines_suggested: 1, lines_added: 1 };
+    const sent = event('v1', { ...members, timestamp: at('12:00') });
+    expect(await pulled.world.send([sent])).toMatchObject({ accepted: 0, rejected: 1 });
+    const check = new EventCheck('acme', NIGHT);
+    expect({ isTaken: check.check({ ...sent }), fault: check.fault }).toEqual({
+      isTaken: false,
+      fault: 'unknown_type type',
+    });
   });
 
   test('gives way when something better comes late', async () => {

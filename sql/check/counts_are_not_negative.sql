@@ -45,6 +45,16 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
+  'a number of vendor_lines' AS difference
+FROM vendor_lines
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    lines >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
   'a number of session_tools' AS difference
 FROM session_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)

@@ -74,6 +74,7 @@ SELECT
     WHEN command = '' OR is_longer(command, 2048) THEN 'value_out_of_range command'
     WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
+    WHEN lines_suggested NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_suggested'
   END AS fault,
   org_id,
   -- Up to 2149-06-06, the last day that every store supports. Later events are rejected anyway, on their day of arrival.
@@ -133,6 +134,7 @@ SELECT
   without_credentials(command) AS command,
   matcher,
   exit_code,
-  timed_out
+  timed_out,
+  lines_suggested
 FROM typed_lines
 JOIN batch_files USING (source)

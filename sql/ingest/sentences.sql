@@ -127,6 +127,8 @@ FROM (VALUES
   ('wrong_type exit_code', 'exit_code must be an integer.'),
   ('value_out_of_range exit_code', 'exit_code must be from -100000000000 to 100000000000.'),
   ('wrong_type timed_out', 'timed_out must be true or false.'),
+  ('wrong_type lines_suggested', 'lines_suggested must be an integer.'),
+  ('value_out_of_range lines_suggested', 'lines_suggested must be from 0 to 100000000000.'),
   ('unknown_type type', 'type must be one of session_start, session_end, user_message, assistant_message, model_usage, other_usage, tool_call, file_change, git_commit, pull_request, skill_use, slash_command, hook_run.'),
   ('bad_timestamp timestamp', 'timestamp must be RFC 3339 with Z or an offset, or Unix milliseconds.'),
   ('timestamp_in_future timestamp', 'timestamp must be at most 24 hours in the future.'),

@@ -100,6 +100,7 @@ export const SUMMARIES: Record<Answer, string> = {
   costs: 'List prices of the tokens per day, by user, model, agent and more',
   focus:
     'List prices and contracted costs per day, agent, model and kind of token, as FOCUS 1.2 has them, for FinOps tools',
+  vendor_lines: 'Lines of code that vendors say their agents suggested, added and removed, per day and agent',
   coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
 };
 

@@ -4,8 +4,17 @@ import { KINDS } from '../input/kinds.js';
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, what changed, costs, and the export of costs. */
-export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'changes', 'costs', 'focus'] as const;
+/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, what changed, costs, the export of costs, and lines that vendors report. */
+export const ANSWERS = [
+  ...FAMILIES,
+  'quality',
+  'coverage',
+  'summary',
+  'changes',
+  'costs',
+  'focus',
+  'vendor_lines',
+] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 /** Whether an answer's rows are those of users, and come in pages of them. */
@@ -56,6 +65,7 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   costs: TOTALS_GROUPS,
   // Groups that share no session, so that no cost is there twice.
   focus: ['user', 'repo', 'client', 'team', 'cost_center'],
+  vendor_lines: [],
 };
 
 /** The file of `sql/answer` that has an answer's rows. Those of totals are the same for every group. */

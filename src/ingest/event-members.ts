@@ -101,6 +101,9 @@ const TOKENS = {
   cache_write_1h_tokens: count(25, { about: 'the part of cache_write_tokens that lives an hour' }),
 } satisfies Members;
 
+/** Lines of a file or of files. */
+const LINES = { lines_added: count(12), lines_removed: count(3) } satisfies Members;
+
 /** A lower-case word that a vendor or an agent uses for one of a few ways. */
 const word = (example: string, about: string) =>
   text(example, {
@@ -226,8 +229,7 @@ export const TYPES = {
   file_change: {
     path: name('src/app.ts'),
     operation: text('edit', { isRequired: true, values: ['create', 'edit'] }),
-    lines_added: count(12),
-    lines_removed: count(3),
+    ...LINES,
   },
   git_commit: { commit_sha: text('4b825dc642cb6eb9a060e54bf8d69288fbee4904') },
   pull_request: { url: text('https://github.com/acme/engine/pull/7', { isAddress: true }) },
@@ -241,6 +243,11 @@ export const TYPES = {
     duration_ms: DURATION,
     timed_out: { kind: 'boolean', example: false },
   },
+} satisfies Record<string, Members>;
+
+/** The types that only Daybook's own reports of vendors have: nobody can send such events. */
+export const REPORTED_TYPES = {
+  vendor_lines: { lines_suggested: count(40, { about: 'lines that were suggested' }), ...LINES },
 } satisfies Record<string, Members>;
 
 /** No agent is older than 2020, and a clock that was never set would make thousands of empty days. */
@@ -284,8 +291,10 @@ export function wordsOf(member: Member): { type: string; value?: string } {
   }
 }
 
-/** All members by their names. A name means the same in all types that have it. */
-export const MEMBERS: Members = Object.assign({}, COMMON, ...Object.values(TYPES));
+/** All members that an event which is sent can have, by their names. A name means the same in all types that have it. */
+export const SENT_MEMBERS: Members = Object.assign({}, COMMON, ...Object.values(TYPES));
+/** These and those of reports. */
+export const MEMBERS: Members = Object.assign({}, SENT_MEMBERS, ...Object.values(REPORTED_TYPES));
 
 /** Over HTTP, longer lines are checked for levels and values before they are parsed. */
 export const PLAIN_CHARACTERS = 8192;

@@ -66,6 +66,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true, comment: "model_usage: what the agent or provider says that the call cost" },
       { name: "is_installation", type: "BOOLEAN", isNullable: true, comment: "whether user_id is an installation of an agent, not a person" },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true, comment: "tool_call: refused by a person, a rule or a hook, or interrupted by a person" },
+      { name: "lines_suggested", type: "BIGINT", isNullable: true, comment: "vendor_lines: of which lines_added were taken; null if the vendor doesn't tell" },
     ],
   },
   aliases: {
@@ -562,6 +563,19 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "delegation_level", type: "VARCHAR", isNullable: false, comment: "auto-high, auto-medium, auto-low, spec, manual" },
     ],
   },
+  vendor_lines: {
+    kind: "day table",
+    about: "One row is one number of lines that vendors report of one agent of one user on one day. It is theirs, whatever other channels say.",
+    grain: ["org_id", "day", "user_id", "agent", "kind"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "user_id", type: "VARCHAR", isNullable: false },
+      { name: "agent", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "suggested, accepted or deleted; without a row the vendor doesn't tell" },
+      { name: "lines", type: "BIGINT", isNullable: false },
+    ],
+  },
   digests: {
     kind: "record",
     about: "One row is one digest: that of one table of one day, as the last build left it. Two stores with equal digests have equal rows.",
@@ -736,6 +750,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true },
       { name: "is_installation", type: "BOOLEAN", isNullable: true },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true },
+      { name: "lines_suggested", type: "BIGINT", isNullable: true },
     ],
   },
   day_quality: {
@@ -825,6 +840,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true },
       { name: "is_installation", type: "BOOLEAN", isNullable: true },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true },
+      { name: "lines_suggested", type: "BIGINT", isNullable: true },
     ],
   },
   file_changes: {
@@ -1878,7 +1894,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
 };
 
 /** The day tables, each after those that its query reads. FIRST_TABLES are written before them. */
-export const DAY_TABLES = ["auxiliary_usage", "coverage", "told_memberships", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
+export const DAY_TABLES = ["auxiliary_usage", "coverage", "told_memberships", "vendor_lines", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
 
 /** The answers, by their files in sql/answer. */
 export const ANSWERS: Readonly<Record<string, AnswerText>> = {
@@ -2513,6 +2529,17 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "SkuPriceDetails", type: "VARCHAR", comment: "an object in JSON with the way of the calls, as far as it isn't the usual one or null, e.g. {\"x_Speed\":\"fast\"}" },
       { name: "SkuPriceId", type: "VARCHAR", comment: "SkuId with the way of the calls, e.g. claude-sonnet-4-5/output/speed=fast" },
       { name: "Tags", type: "VARCHAR", comment: "an object in JSON: daybook/agent, the group as daybook/team and the like, and daybook/unpriced if the price isn't known, e.g. {\"daybook/agent\":\"claude-code\",\"daybook/team\":\"Compilers\"}" },
+    ],
+  },
+  vendor_lines: {
+    shownFirst: ["date", "agent", "users", "lines_suggested", "lines_accepted", "lines_deleted"],
+    members: [
+      { name: "date", type: "DATE", comment: "a day in UTC, e.g. 2026-06-01" },
+      { name: "agent", type: "VARCHAR", comment: "the agent, e.g. copilot-chat" },
+      { name: "users", type: "BIGINT", comment: "people of whom vendors report lines, e.g. 12" },
+      { name: "lines_suggested", type: "BIGINT", comment: "lines that the agent suggested, or null if no vendor tells, e.g. 5120" },
+      { name: "lines_accepted", type: "BIGINT", comment: "lines of the agent that were added, or null if no vendor tells, e.g. 1840" },
+      { name: "lines_deleted", type: "BIGINT", comment: "lines that the agent removed, or null if no vendor tells, e.g. 320" },
     ],
   },
   silence: {

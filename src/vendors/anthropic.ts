@@ -16,6 +16,7 @@ const ClaudeCodePage = z.object({
       core_metrics: z.object({
         commits_by_claude_code: count,
         pull_requests_by_claude_code: count,
+        lines_of_code: z.object({ added: count, removed: count }).nullish(),
       }),
       model_breakdown: z.array(
         z.object({

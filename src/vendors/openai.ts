@@ -23,6 +23,9 @@ const UsagePage = z.object({
       models: z
         .array(z.object({ model: z.string().min(1), speed: z.string().nullish(), ...Tokens }))
         .nullish(),
+      code_attribution: z
+        .object({ lines_of_code: z.object({ added: count, removed: count }).nullish() })
+        .nullish(),
     }),
   ),
   has_more: z.boolean(),
@@ -47,12 +50,13 @@ export const OPENAI_CODEX: Report = {
     });
     return pages
       .flatMap(({ data }) => data)
-      .map(({ start_time, user_id, actor, totals, models }) => {
+      .map(({ start_time, user_id, actor, totals, models, code_attribution }) => {
         if (start_time !== start)
           throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
         const email = actor?.email?.toLowerCase() ?? null;
         const told = models ?? [{ model: 'unknown', speed: null, ...totals }];
-        return { day, email, user: email ?? `openai:${user_id}`, models: told };
+        const lines_of_code = code_attribution?.lines_of_code ?? null;
+        return { day, email, user: email ?? `openai:${user_id}`, models: told, lines_of_code };
       });
   },
 };

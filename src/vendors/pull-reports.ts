@@ -17,7 +17,7 @@ import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js
 import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
-import { CURSOR_USAGE } from './cursor.js';
+import { CURSOR_DAILY, CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
 import { OPENAI_CODEX } from './openai.js';
 import { PullFault, VendorClient } from './vendor-client.js';
@@ -59,7 +59,7 @@ const APIS: Readonly<Record<VendorName, Api>> = {
     title: 'Cursor',
     base: 'https://api.cursor.com',
     headers: (key) => ({ authorization: `Basic ${basicOf(key)}` }),
-    reports: [CURSOR_USAGE],
+    reports: [CURSOR_USAGE, CURSOR_DAILY],
   },
   github: {
     title: 'GitHub',

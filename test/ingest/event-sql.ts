@@ -8,6 +8,7 @@ import {
   type Members,
   MOST,
   MOST_MS,
+  SENT_MEMBERS,
   SENTENCES,
   TYPES,
   wordsOf,
@@ -24,7 +25,10 @@ const OWN_MEMBERS: [type: string, members: [string, Member][]][] = Object.entrie
   .filter(([, members]) => members.length > 0);
 
 /** The members that have a column of their name. */
-const COLUMNS = Object.entries(MEMBERS).filter(([name]) => name !== 'org_id' && name !== 'timestamp');
+const columnsOf = (members: Members) =>
+  Object.entries(members).filter(([name]) => name !== 'org_id' && name !== 'timestamp');
+const COLUMNS = columnsOf(MEMBERS);
+const SENT_COLUMNS = columnsOf(SENT_MEMBERS);
 
 /** The JSON types that a member can have, as DuckDB calls them. A DOUBLE such as 5.0 is accepted too where it is an integer. */
 const JSON_TYPES: Record<Member['kind'], string> = {
@@ -83,7 +87,7 @@ function typesWith(name: string): string[] {
 
 /** sql/source/canonical/events.sql */
 export function readerSql(): string {
-  const structure = Object.entries(MEMBERS).map(([name, { kind }]) => `"${name}": "${READ_AS[kind]}"`);
+  const structure = Object.entries(SENT_MEMBERS).map(([name, { kind }]) => `"${name}": "${READ_AS[kind]}"`);
   const timestamp = COMMON_MEMBERS.findIndex(([name]) => name === 'timestamp') + 1;
   return `-- One row is one line, read as a canonical event. A line that breaks a rule of form has a fault: a reason of the closed list and the
 -- member, such as 'wrong_type user_id'.
@@ -138,7 +142,7 @@ ${OWN_MEMBERS.map(([type, members]) => `    WHEN event.type = '${type}' THEN\n  
   END AS form_fault,
   event.org_id AS named_org_id,
   occurred_ms,
-${COLUMNS.map(([name, member]) => {
+${SENT_COLUMNS.map(([name, member]) => {
   const types = typesWith(name);
   const value = storedValue(`event.${name}`, member);
   // A member that the type does not list is ignored.
@@ -158,7 +162,7 @@ SELECT
   "$line" AS line_no,
   "$fault" AS form_fault,
   "$at" AS occurred_ms,
-${COLUMNS.map(([name, member]) => {
+${SENT_COLUMNS.map(([name, member]) => {
   const value = member.kind === 'text' ? storedValue(name, member) : name;
   return `  ${value === name ? '' : `${value} AS `}${name}`;
 }).join(',\n')}
@@ -169,7 +173,10 @@ FROM lines
 /** sql/source/checked/members.json */
 export function checkedMembers(): string {
   const own = { $line: 'BIGINT', $at: 'BIGINT', $fault: 'VARCHAR', $text: 'VARCHAR' };
-  const members = COLUMNS.map(([name, { kind }]) => [name, kind === 'integer' ? 'BIGINT' : READ_AS[kind]]);
+  const members = SENT_COLUMNS.map(([name, { kind }]) => [
+    name,
+    kind === 'integer' ? 'BIGINT' : READ_AS[kind],
+  ]);
   const all = { ...own, ...Object.fromEntries(members) };
   return `${JSON.stringify(all, null, 2)}\n`;
 }

@@ -50,9 +50,10 @@ export const OPTIONAL: Readonly<Record<string, Members>> = {
 
 export const TYPES = Object.keys(REQUIRED);
 
-/** All members that some type lists. */
+/** All members that some type lists, and the one that no event can have that is sent. */
 export const OWN_MEMBERS = [
   ...new Set(TYPES.flatMap((type) => Object.keys({ ...REQUIRED[type], ...OPTIONAL[type] }))),
+  'lines_suggested',
 ];
 
 /** The members of every event that no event needs. */

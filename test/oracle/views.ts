@@ -38,7 +38,8 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 /** The table of events, of which there is one row each. */
 export function eventRows({ stored }: Pick<Organization, 'stored'>): Row[] {
   const members = [...OF_ALL_TYPES, 'channel', ...Object.values(OF_TYPE).flat()];
-  return stored.map((event) => ({ ...withMembers(event, members), type: event.type }));
+  // No event that is sent has suggested lines.
+  return stored.map((event) => ({ ...withMembers(event, members), type: event.type, lines_suggested: null }));
 }
 
 /** The table of e-mails, of which there is one row for each user who has one. */

@@ -464,6 +464,27 @@ export interface Answers {
       data_refreshed_at: string | null;
     };
   };
+  getAnalyticsVendorLines: {
+    data: VendorLinesRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
   getAnalyticsMe: {
     data: UsersRow[];
     meta: {
@@ -3131,6 +3152,32 @@ export interface FocusRow {
    * an object in JSON: daybook/agent, the group as daybook/team and the like, and daybook/unpriced if the price isn't known
    */
   Tags: string;
+}
+export interface VendorLinesRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent
+   */
+  agent: string;
+  /**
+   * people of whom vendors report lines
+   */
+  users: number;
+  /**
+   * lines that the agent suggested, or null if no vendor tells
+   */
+  lines_suggested: number;
+  /**
+   * lines of the agent that were added, or null if no vendor tells
+   */
+  lines_accepted: number;
+  /**
+   * lines that the agent removed, or null if no vendor tells
+   */
+  lines_deleted: number;
 }
 export interface SilenceRow {
   /**

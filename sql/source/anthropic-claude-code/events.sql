@@ -14,7 +14,9 @@ person AS (
     min(email) AS email,
     min("key") AS "key",
     sum(coalesce(core_metrics.commits_by_claude_code, 0)) AS commits,
-    sum(coalesce(core_metrics.pull_requests_by_claude_code, 0)) AS pull_requests
+    sum(coalesce(core_metrics.pull_requests_by_claude_code, 0)) AS pull_requests,
+    CAST(sum(core_metrics.lines_of_code.added) AS BIGINT) AS lines_added,
+    CAST(sum(core_metrics.lines_of_code.removed) AS BIGINT) AS lines_removed
   FROM told
   GROUP BY
     "day",
@@ -65,6 +67,13 @@ event AS (
     'pull_request' AS type,
     'pull_request:' || md5("key") || ':' || unnest(range(CAST(least(pull_requests, 1000) AS BIGINT))) AS id
   FROM person
+  UNION ALL BY NAME
+  SELECT
+    *,
+    'vendor_lines' AS type,
+    'lines:' || md5("key") AS id
+  FROM person
+  WHERE coalesce(lines_added, 0) + coalesce(lines_removed, 0) > 0
 )
 SELECT
   source,
@@ -82,5 +91,7 @@ SELECT
   output_tokens,
   cache_read_tokens,
   cache_write_tokens,
-  reported_cost_usd
+  reported_cost_usd,
+  CASE WHEN type = 'vendor_lines' THEN lines_added END AS lines_added,
+  CASE WHEN type = 'vendor_lines' THEN lines_removed END AS lines_removed
 FROM event

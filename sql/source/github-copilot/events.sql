@@ -12,7 +12,13 @@ person AS MATERIALIZED (
     sum(cli_prompts) AS cli_prompts,
     -- With what was read from a cache.
     CAST(sum(cli_prompt_tokens) AS BIGINT) AS input_tokens,
-    CAST(sum(cli_output_tokens) AS BIGINT) AS output_tokens
+    CAST(sum(cli_output_tokens) AS BIGINT) AS output_tokens,
+    CAST(sum(loc_suggested_to_add_sum) AS BIGINT) AS lines_suggested,
+    CAST(sum(loc_added_sum) AS BIGINT) AS lines_added,
+    CAST(sum(loc_deleted_sum) AS BIGINT) AS lines_removed,
+    CAST(sum(cli_loc_suggested_to_add_sum) AS BIGINT) AS cli_lines_suggested,
+    CAST(sum(cli_loc_added_sum) AS BIGINT) AS cli_lines_added,
+    CAST(sum(cli_loc_deleted_sum) AS BIGINT) AS cli_lines_removed
   FROM lines
   GROUP BY
     "day",
@@ -52,6 +58,34 @@ event AS (
     output_tokens
   FROM person
   WHERE input_tokens + output_tokens > 0
+  UNION ALL BY NAME
+  SELECT
+    source,
+    "day",
+    "user",
+    "key",
+    'vendor_lines' AS type,
+    'copilot-chat' AS agent,
+    'lines' AS id,
+    lines_suggested,
+    lines_added,
+    lines_removed
+  FROM person
+  WHERE coalesce(lines_suggested, 0) + coalesce(lines_added, 0) + coalesce(lines_removed, 0) > 0
+  UNION ALL BY NAME
+  SELECT
+    source,
+    "day",
+    "user",
+    "key",
+    'vendor_lines' AS type,
+    'copilot-cli' AS agent,
+    'cli_lines' AS id,
+    cli_lines_suggested AS lines_suggested,
+    cli_lines_added AS lines_added,
+    cli_lines_removed AS lines_removed
+  FROM person
+  WHERE coalesce(cli_lines_suggested, 0) + coalesce(cli_lines_added, 0) + coalesce(cli_lines_removed, 0) > 0
 )
 SELECT
   source,
@@ -65,5 +99,8 @@ SELECT
   'vendor_api' AS channel,
   model,
   input_tokens,
-  output_tokens
+  output_tokens,
+  lines_suggested,
+  lines_added,
+  lines_removed
 FROM event
