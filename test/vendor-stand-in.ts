@@ -206,6 +206,74 @@ export function anthropic(people: number, revisedDays: number, pageSize = 20): V
   };
 }
 
+/** For how many days the activity of an enterprise is revised, and after how many it is there. */
+export const ACTIVITY = { revised: 14, late: 4 };
+
+/** Anthropic's analytics of an enterprise: https://platform.claude.com/docs/en/api/beta/organization/analytics */
+export function anthropicEnterprise(people: number, revisedDays: number, pageSize = 20): VendorAnswers {
+  return ({ url, headers }, { seed, now }) => {
+    if (headers['x-api-key'] !== 'sk-ant-analytics-right') return new Status(401);
+    const { searchParams: asked, pathname } = url;
+    const size = Math.min(pageSize, Number(asked.get('limit')));
+    const page = <Row>(rows: readonly Row[]) => ({
+      ...{ organization_id: 'org_xyz', ...pageOf(rows, asked.get('page'), size) },
+      data_refreshed_at: new Date(now).toISOString(),
+    });
+    if (pathname === '/v1/organizations/analytics/users') {
+      const day = asked.get('date') as Day;
+      if (Date.parse(day) + ACTIVITY.late * MS_PER_DAY > now) return new Status(400);
+      const told = toldOf(seed, people, ACTIVITY.revised, day, now);
+      const zero = { added_count: 0, removed_count: 0 };
+      const rows = [...new Set(told.map(({ user }) => user))].map((user, place) => {
+        const own = told.filter((one) => one.user === user);
+        const sum = (of: (one: Told) => number) => own.reduce((total, one) => total + of(one), 0);
+        return {
+          user: { id: `user_${place}`, email_address: user, type: 'user' },
+          chat_metrics: { message_count: 7, lines_of_code: zero },
+          claude_code_metrics: {
+            core_metrics: {
+              ...{ commit_count: sum(({ commits }) => commits), pull_request_count: own.length },
+              ...{ distinct_session_count: 3, artifacts_created_count: 0 },
+              lines_of_code: {
+                added_count: sum(({ added }) => added),
+                removed_count: sum(({ removed }) => removed),
+              },
+            },
+            tool_actions: {},
+          },
+          ...{ web_search_count: 1, rbac_group_id: null, rbac_group_name: null },
+        };
+      });
+      return page(rows);
+    }
+    const report = /^\/v1\/organizations\/analytics\/user_(usage|cost)_report$/.exec(pathname)?.[1];
+    if (report === undefined) return new Status(404);
+    const day = asked.get('starting_at')?.slice(0, 10) as Day;
+    const isByModel = ['product', 'model', 'speed'].every((one) => asked.getAll('group_by[]').includes(one));
+    if (!isByModel || asked.get('ending_at') !== `${addDays(day, 1)}T00:00:00Z`) return new Status(400);
+    const rows = toldOf(seed, people, revisedDays, day, now).flatMap(({ user, ...one }, place) =>
+      // What can't be attributed to a product is there whatever is asked for.
+      ['claude_code', ...(place % 5 === 0 ? [null] : [])].map((product) => ({
+        actor: { type: 'user_actor', user_id: `user_${user}`, email_address: user, deleted: false },
+        ...{ starting_at: `${day}T00:00:00Z`, ending_at: `${addDays(day, 1)}T00:00:00Z` },
+        ...{ product, model: one.model, speed: 'standard', context_window: null, requests: 3 },
+        ...(report === 'cost'
+          ? { currency: 'USD', amount: `${one.cents}.0`, list_amount: `${one.cents + 9}.5` }
+          : {
+              ...{ uncached_input_tokens: one.input, output_tokens: one.output },
+              cache_creation: {
+                ephemeral_5m_input_tokens: one.cacheWrite - Math.floor(one.cacheWrite / 3),
+                ephemeral_1h_input_tokens: Math.floor(one.cacheWrite / 3),
+              },
+              cache_read_input_tokens: one.cacheRead,
+              ...{ total_tokens: 1, server_tool_use: { web_search_requests: 2 } },
+            }),
+      })),
+    );
+    return page(rows);
+  };
+}
+
 /** Cursor's Admin API, as far as it is pulled: https://cursor.com/docs/account/teams/admin-api */
 export function cursor(people: number, revisedDays: number, pageSize = 20): VendorAnswers {
   return ({ url, headers, method, body }, { seed, now }) => {

@@ -14,7 +14,9 @@ import { capturedShares } from '../src/vendors/captured-shares.js';
 import { type PullDeps, pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
 import { sealedVendors, type Vendor, VendorSettings } from '../src/vendors/vendor-settings.js';
 import {
+  ACTIVITY,
   anthropic,
+  anthropicEnterprise,
   cursor,
   daysBefore,
   github,
@@ -30,6 +32,12 @@ const KEY = 'sk-ant-admin01-right';
 /** The vendors, with what they are asked with and what they answer. */
 const VENDORS = [
   { name: 'anthropic', given: { key: KEY }, answers: anthropic, revised: 30 },
+  {
+    name: 'anthropic-enterprise',
+    given: { key: 'sk-ant-analytics-right' },
+    answers: anthropicEnterprise,
+    revised: 30,
+  },
   { name: 'cursor', given: { key: 'key_cursor_right' }, answers: cursor, revised: 7 },
   { name: 'github', given: { key: 'ghp_right_key', account: 'orgs/acme' }, answers: github, revised: 4 },
   { name: 'openai', given: { key: 'sk-codex-right', account: 'ws_1' }, answers: openai, revised: 7 },
@@ -38,6 +46,7 @@ const VENDORS = [
 /** What a vendor's report has of what somebody used of a model. */
 const SAID: Record<(typeof VENDORS)[number]['name'], (told: Told) => Told> = {
   anthropic: (told) => told,
+  'anthropic-enterprise': (told) => told,
   cursor: (told) => told,
   openai: (told) => ({ ...told, cacheWrite: 0, cents: 0 }),
   // Neither models nor what came from a cache.
@@ -146,6 +155,7 @@ function truthOf(told: readonly (Told & { day: Day })[]): string[] {
 /** The agent of each number of a vendor's lines. */
 const LINES: Record<(typeof VENDORS)[number]['name'], (own: readonly Told[]) => LinesTold[]> = {
   anthropic: (own) => [{ agent: 'claude-code', of: own }],
+  'anthropic-enterprise': (own) => [{ agent: 'claude-code', of: own }],
   cursor: (own) => [{ agent: 'cursor', of: own }],
   openai: (own) => [{ agent: 'codex', of: own }],
   github: (own) => [
@@ -254,18 +264,29 @@ describe.skipIf(storeName() === 'ClickHouse' && !IS_SLOW).each(VENDORS)(
     });
 
     test('equals what the vendor knows', async () => {
-      const told = daysBefore(last, Math.round((last - Date.parse(days[0] ?? '')) / MS_PER_DAY)).flatMap(
-        (day) => toldOf(SEED, PEOPLE, revised, day, last).map((one) => ({ ...SAID[name](one), day })),
-      );
+      const known = (revisedDays: number) =>
+        daysBefore(last, Math.round((last - Date.parse(days[0] ?? '')) / MS_PER_DAY)).flatMap((day) =>
+          toldOf(SEED, PEOPLE, revisedDays, day, last).map((one) => ({ ...SAID[name](one), day })),
+        );
+      const told = known(revised);
       expect(told.length).toBeGreaterThan(PEOPLE * MONTH * 0.5);
       expect(await countedIn(nightly)).toEqual(truthOf(told));
-      expect(await linesIn(nightly)).toEqual(trueLines(name, told));
-      if (name !== 'cursor') return;
-      const prompts = new Map<string, number>();
-      for (const { day, user, commits } of told)
-        prompts.set(`${day} ${user}`, 1 + commits + (prompts.get(`${day} ${user}`) ?? 0));
-      const acts = [...prompts].map(([key, count]) => `${key} ${count}`).sort();
-      expect(await actsIn(nightly, 'user_message')).toEqual(acts);
+      const isLate = name === 'anthropic-enterprise';
+      const end = addDays(dayOf(last), isLate ? -ACTIVITY.late : 0);
+      const acts = isLate ? known(ACTIVITY.revised).filter(({ day }) => day < end) : told;
+      expect(await linesIn(nightly)).toEqual(trueLines(name, acts));
+      const sums = (of: (one: Told) => number) => {
+        const found = new Map<string, number>();
+        for (const one of acts) {
+          const key = `${one.day} ${one.user}`;
+          if (of(one) > 0) found.set(key, of(one) + (found.get(key) ?? 0));
+        }
+        return [...found].map(([key, count]) => `${key} ${count}`).sort();
+      };
+      if (name === 'cursor')
+        expect(await actsIn(nightly, 'user_message')).toEqual(sums(({ commits }) => 1 + commits));
+      if (name === 'anthropic' || isLate)
+        expect(await actsIn(nightly, 'git_commit')).toEqual(sums(({ commits }) => commits));
     });
 
     test('is not changed by another pull', async () => {
@@ -540,7 +561,9 @@ describe('beside better channels', () => {
             },
           ],
         }));
-        return { data, has_more: false, next_page: null };
+        // It is in the analytics of the enterprise as well.
+        const twice = data.map((one) => ({ ...one, customer_type: 'subscription' }));
+        return { data: [...data, ...twice], has_more: false, next_page: null };
       },
       atEnd,
     );

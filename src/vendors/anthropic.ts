@@ -13,6 +13,7 @@ const ClaudeCodePage = z.object({
         z.object({ type: z.literal('user_actor'), email_address: z.string().min(1) }),
         z.object({ type: z.literal('api_actor'), api_key_name: z.string().min(1) }),
       ]),
+      customer_type: z.string().nullish(),
       core_metrics: z.object({
         commits_by_claude_code: count,
         pull_requests_by_claude_code: count,
@@ -47,16 +48,20 @@ export const ANTHROPIC_CLAUDE_CODE: Report = {
         throw new PullFault('Anthropic says that there is another page, but not which one');
       return { path: `${path}&page=${encodeURIComponent(next_page)}` };
     });
-    return pages
-      .flatMap(({ data }) => data)
-      .map(({ date, actor, core_metrics, model_breakdown }) => {
-        if (!date.startsWith(day))
-          throw new PullFault(`Anthropic answers for ${date.slice(0, 10)} when it is asked for ${day}`);
-        const email = actor.type === 'user_actor' ? actor.email_address.toLowerCase() : null;
-        return {
-          ...{ day, email, user: email ?? `api-key:${'api_key_name' in actor ? actor.api_key_name : ''}` },
-          ...{ core_metrics, model_breakdown },
-        };
-      });
+    return (
+      pages
+        .flatMap(({ data }) => data)
+        // A subscription is in the analytics of the enterprise, and would count twice.
+        .filter(({ customer_type }) => customer_type !== 'subscription')
+        .map(({ date, actor, core_metrics, model_breakdown }) => {
+          if (!date.startsWith(day))
+            throw new PullFault(`Anthropic answers for ${date.slice(0, 10)} when it is asked for ${day}`);
+          const email = actor.type === 'user_actor' ? actor.email_address.toLowerCase() : null;
+          return {
+            ...{ day, email, user: email ?? `api-key:${'api_key_name' in actor ? actor.api_key_name : ''}` },
+            ...{ core_metrics, model_breakdown },
+          };
+        })
+    );
   },
 };

@@ -17,6 +17,7 @@ import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js
 import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
+import { ANTHROPIC_ENTERPRISE_ACTIVITY, ANTHROPIC_ENTERPRISE_USAGE } from './anthropic-enterprise.js';
 import { CURSOR_DAILY, CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
 import { OPENAI_CODEX } from './openai.js';
@@ -48,12 +49,17 @@ interface Api {
 /** A key as the user of basic authentication, without a password (RFC 7617). */
 const basicOf = (key: string) => Buffer.from(`${key}:`).toString('base64');
 
+const ANTHROPIC = {
+  title: 'Anthropic',
+  base: 'https://api.anthropic.com',
+  headers: (key: string) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+};
+
 const APIS: Readonly<Record<VendorName, Api>> = {
-  anthropic: {
-    title: 'Anthropic',
-    base: 'https://api.anthropic.com',
-    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-    reports: [ANTHROPIC_CLAUDE_CODE],
+  anthropic: { ...ANTHROPIC, reports: [ANTHROPIC_CLAUDE_CODE] },
+  'anthropic-enterprise': {
+    ...ANTHROPIC,
+    reports: [ANTHROPIC_ENTERPRISE_USAGE, ANTHROPIC_ENTERPRISE_ACTIVITY],
   },
   cursor: {
     title: 'Cursor',
@@ -155,13 +161,13 @@ export async function pullAll(
 
 /** The days that are fetched, the newest first: those that the vendor could still change at the pull before, those that it missed, and unknown ones. */
 function dueDays(
-  { revisedDays }: Report,
+  { revisedDays, lateDays = 0 }: Report,
   since: Day | null,
   before: Pull | undefined,
   known: ReadonlyMap<string, string>,
   now: number,
 ): Day[] {
-  const last = lastClosedDay(now);
+  const last = addDays(lastClosedDay(now), -lateDays);
   const open = addDays(dayOf(Math.min(before?.pulledAt ?? now, now)), -revisedDays);
   const missed = new Set<string>(before?.missed ?? []);
   const [first = open] = [since ?? open, open, ...(before?.missed ?? [])].sort();

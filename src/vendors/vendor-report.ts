@@ -19,6 +19,8 @@ export interface Report {
   readonly vendor: VendorName;
   /** Makes events of its lines. Its name is that of the report. */
   readonly source: SourceSql;
+  /** How many days the vendor needs until it says something of a day; 0 without it. */
+  readonly lateDays?: number;
   /** For how many days after a day the vendor may change what it says of it. */
   readonly revisedDays: number;
   /** All rows of a day of an account, in any order. Throws PullFault. */

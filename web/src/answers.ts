@@ -1478,13 +1478,13 @@ export interface Vendors {
   /**
    * the APIs that are pulled
    *
-   * @maxItems 4
+   * @maxItems 5
    */
   vendors: {
     /**
      * whose API it is
      */
-    vendor: 'anthropic' | 'cursor' | 'github' | 'openai';
+    vendor: 'anthropic' | 'anthropic-enterprise' | 'cursor' | 'github' | 'openai';
     /**
      * key of the API, a secret: answers have ***, and *** keeps it
      */
