@@ -83,6 +83,7 @@ const ON_EVERY_STORE = [
   'test/scim.test.ts',
   'test/silence.test.ts',
   'test/store.test.ts',
+  'test/vendor-rosters.test.ts',
   'test/vendors.test.ts',
 ];
 

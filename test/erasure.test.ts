@@ -197,6 +197,9 @@ async function populated() {
     `deliveries SELECT 'acme', 'msg_1', 'alerts', 'mail', ${at}, NULL, '', ${at}, 'undelivered', 7, ${at}, '550 no box of ${NAMES.email}'`,
     `vendor_revisions SELECT 'acme', 1, '{"vendors":[{"url":"https://proxy.${NAMES.user}.example"}]}', '${NAMES.user}', ${at}`,
     `vendor_pulls SELECT 'acme', 'anthropic-claude-code', ${at}, 1, 1, '[]', 'it answers ${NAMES.email}'`,
+    `vendor_roster SELECT 'acme', 'github-seats', '${NAMES.alias}', '', '', true, '', ${at}`,
+    `vendor_roster SELECT 'acme', 'cursor-members', 'other@acme.example', '${NAMES.user}', 'Web', true, '', ${at}`,
+    `vendor_roster SELECT 'acme', 'cursor-members', 'grace@acme.example', 'Grace', 'Web', true, '', ${at}`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];
@@ -380,6 +383,9 @@ describe('an erased person', () => {
     expect(await traces(config.data)).toEqual({});
     // Nobody waits for machines of the person any more.
     expect(await store.select('SELECT user_id FROM heartbeats')).toEqual([{ user_id: 'grace' }]);
+    expect(await store.select('SELECT user_id FROM vendor_roster')).toEqual([
+      { user_id: 'grace@acme.example' },
+    ]);
     expect(await store.select('SELECT user_id, author FROM hidden_marks')).toEqual([
       { user_id: 'grace', author: done.pseudonym },
     ]);

@@ -452,6 +452,54 @@ describe('proposals', () => {
   });
 });
 
+describe("vendors' lists", () => {
+  test('are proposals over HTTP, without who uses nothing where people are protected', async () => {
+    const { orgId, importing, ask, keyOf } = await newOrganization();
+    await importing('user_id,email\nada,ada.l@acme.example\n');
+    const seat = (report: string, name: string, team: string, isSeat: boolean) =>
+      `INSERT INTO vendor_roster SELECT '${orgId}', '${report}', '${name}', '', '${team}', ${isSeat}, '', instant(${world.now})`;
+    await world.store.run(
+      [
+        seat('github-seats', 'ada-l_acme', '', true),
+        seat('github-teams', 'ada-l_acme', 'Web', false),
+        seat('cursor-members', 'ada.l@acme.example', '', true),
+      ].map((sql) => ({ sql })),
+    );
+    const login = { userId: 'ada', alias: 'ada-l_acme', reason: 'login' };
+    const listed = [
+      {
+        report: 'github-seats',
+        name: 'ada-l_acme',
+        userId: null,
+        likelyUserId: 'ada',
+        teams: [],
+        isUnused: true,
+      },
+      {
+        ...{ report: 'github-teams', name: 'ada-l_acme', userId: null, likelyUserId: 'ada' },
+        ...{ teams: ['Web'], isUnused: false },
+      },
+      {
+        ...{ report: 'cursor-members', name: 'ada.l@acme.example', userId: 'ada', likelyUserId: null },
+        ...{ teams: [], isUnused: true },
+      },
+    ].map((one) => ({ ...one, fullName: '' }));
+    expect((await ask(`${PATH}/proposals`)).body).toEqual({ proposals: [login], listed });
+    expect((await ask(`${PATH}/proposals`, await keyOf('member', 'ada'))).status).toBe(403);
+    await changePrivacy(
+      world.store,
+      orgId,
+      () => ({ mode: 'protected', smallestGroup: 5, auditors: [] }),
+      'root',
+      world.now,
+    );
+    expect((await ask(`${PATH}/proposals`)).body).toEqual({
+      proposals: [login],
+      listed: listed.slice(0, 2).map((one) => ({ ...one, isUnused: false })),
+    });
+  });
+});
+
 describe('the list of people', () => {
   const ADA = {
     ...{ userId: 'ada', name: 'Ada Lovelace', emails: ['z@acme.example', 'a@acme.example'], aliases: ['x'] },

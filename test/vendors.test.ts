@@ -101,6 +101,7 @@ class Pulled {
       account: null,
       url: this.vendor.url,
       since: null,
+      rosters: false,
       ...more,
     } as const;
     await sealedVendors.change(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);

@@ -5,6 +5,7 @@ import { removeOldEntries } from '../store/state/access-log.js';
 import { removeOldAlerts } from '../store/state/alert-log.js';
 import { removeOldHeartbeats } from '../store/state/heartbeat.js';
 import { removeOldPulls } from '../store/state/vendor-pulls.js';
+import { removeOldRosters } from '../store/state/vendor-roster.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
 /** If the clock is further ahead of the newest record than this, it must have been so for a while to be believed. */
@@ -54,11 +55,12 @@ export async function removeOldEvents(
   );
 }
 
-/** Removes entries of the access log, heartbeats, alerts and their messages, and pulls that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
+/** Removes entries of the access log, heartbeats, alerts and their messages, pulls, and vendors' lists that are old enough. As above, a clock that has just jumped far ahead removes nothing yet. */
 export async function removeOldState(store: Store, now: number): Promise<void> {
   if (!(await isPlausible(store, now))) return;
   await removeOldEntries(store, now);
   await removeOldHeartbeats(store, now);
   await removeOldAlerts(store, now);
   await removeOldPulls(store, now);
+  await removeOldRosters(store, now);
 }

@@ -64,10 +64,11 @@ export function add(program: Command, invocation: Invocation): void {
 
   people
     .command('proposals')
-    .description('list users who may be the same person')
+    .description("list users who may be the same person, and what vendors' lists propose")
     .requiredOption('--org <org>', 'organization')
+    .option('--csv', "print what vendors' lists propose as a file to correct and import")
     .option('--json', 'print JSON')
-    .action((options: ReadOptions) => propose(options, invocation));
+    .action((options: ReadOptions & { readonly csv?: boolean }) => propose(options, invocation));
 }
 
 async function erase(
@@ -160,12 +161,31 @@ function bytesOf(file: string): Uint8Array {
   return bytes;
 }
 
-async function propose({ org, json }: ReadOptions, { settings, clock }: Invocation): Promise<void> {
-  const proposals = await call(settings(), clock, 'proposePeople', { orgId: org });
-  if (json === true) return print(JSON.stringify(proposals));
-  if (proposals.length === 0) return print('No two users look like the same person.');
-  print(table(proposals.map((proposal) => ({ ...proposal }))));
+async function propose(
+  { org, json, csv }: ReadOptions & { readonly csv?: boolean },
+  { settings, clock }: Invocation,
+): Promise<void> {
+  const { proposals, listed, file } = await call(settings(), clock, 'proposePeople', { orgId: org });
+  if (json === true) return print(JSON.stringify({ proposals, listed }));
+  if (csv === true) return print(file.trimEnd());
+  if (proposals.length === 0) print('No two users look like the same person.');
+  else {
+    print(table(proposals.map((proposal) => ({ ...proposal }))));
+    print(
+      'Where they are one person, import a CSV file with the columns user_id and alias ("daybook people import").',
+    );
+  }
+  if (listed.length === 0) return;
   print(
-    'Where they are one person, import a CSV file with the columns user_id and alias ("daybook people import").',
+    table(
+      listed.map(({ report, name, fullName, userId, likelyUserId, teams, isUnused }) => ({
+        ...{ report, name, full_name: fullName, user_id: userId, may_be: likelyUserId },
+        ...{ teams: teams.join(' '), unused: isUnused ? 'yes' : '' },
+      })),
+      { rest: 'use --json' },
+    ),
+  );
+  print(
+    `What vendors list counts once you import it: "daybook people proposals --org ${org} --csv" writes the file.`,
   );
 }

@@ -24,6 +24,7 @@ import {
   proposedAliases,
   UserId,
 } from '../store/state/person.js';
+import { rosterProposals } from '../store/state/vendor-roster.js';
 import { MovedName, replacePeople } from './people-change.js';
 
 /** The largest list of people, in bytes of JSON. */
@@ -102,13 +103,39 @@ const Proposal = z
   .object({
     userId: z.string().meta({ examples: ['ada'] }),
     alias: z.string().meta({ description: 'a user who may be the same person', examples: ['Ada'] }),
-    reason: z.enum(['spelling', 'address']).meta({
+    reason: z.enum(['spelling', 'address', 'login']).meta({
       description:
-        'spelling: only upper case and white space tell them apart; address: they have one address',
+        'spelling: only upper case and white space tell them apart; address: they have one address; login: a vendor lists a login like the name or address',
       examples: ['spelling'],
     }),
   })
   .meta({ id: 'ProposedAlias' });
+
+const Listed = z
+  .object({
+    report: z.string().meta({ description: "the vendor's list", examples: ['github-seats'] }),
+    name: z.string().meta({ description: 'the address or login, as the vendor has it', examples: ['ada-l'] }),
+    fullName: z
+      .string()
+      .meta({ description: "'' if the vendor doesn't tell it", examples: ['Ada Lovelace'] }),
+    userId: z
+      .string()
+      .nullable()
+      .meta({ description: 'the person who has that name; null if nobody has', examples: [null] }),
+    likelyUserId: z
+      .string()
+      .nullable()
+      .meta({ description: 'the person whose other name it may be, or null', examples: ['ada'] }),
+    teams: z
+      .array(z.string())
+      .meta({ description: 'teams to which the person does not belong today', examples: [['compilers']] }),
+    isUnused: z.boolean().meta({
+      description:
+        'whether the seat is billed, and neither Daybook nor the vendor saw it in use for 30 days; false where the organization protects people',
+      examples: [false],
+    }),
+  })
+  .meta({ id: 'ListedPerson' });
 
 function personOf({ teams, costCenters, ...person }: z.infer<typeof PersonBody>): Person {
   const memberships = (kind: Kind, all: readonly (z.infer<typeof Belonging> & { isLead?: boolean })[]) =>
@@ -256,20 +283,40 @@ export const peopleRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       schema: {
         tags: ['people'],
         operationId: 'getProposedAliases',
-        summary: 'Users who may be the same person',
-        description: 'Nothing merges them until somebody adds an alias.',
-        response: { 200: z.object({ proposals: z.array(Proposal) }) },
+        summary: "Users who may be the same person, and what vendors' lists propose",
+        description: 'Nothing of it counts until somebody changes the people.',
+        response: {
+          200: z.object({
+            proposals: z.array(Proposal),
+            listed: z.array(Listed).meta({
+              description: "who is on a vendor's list and not among the people, or differs from them",
+            }),
+          }),
+        },
       },
     },
     async (request) => {
       requireOwner(request);
-      const proposals = await proposedAliases(store, request.caller.orgId);
+      const { orgId } = request.caller;
+      const listed = await rosterProposals(store, orgId, clock());
+      const proposals = (await proposedAliases(store, orgId)).map(({ user_id, alias, reason }) => ({
+        userId: user_id,
+        alias,
+        reason: reason as 'spelling' | 'address' | 'login',
+      }));
+      const isNamed = new Set(proposals.map(({ alias }) => alias));
+      for (const { name, likelyUserId } of listed)
+        if (likelyUserId !== null && !isNamed.has(name)) {
+          isNamed.add(name);
+          proposals.push({ userId: likelyUserId, alias: name, reason: 'login' });
+        }
+      // Who uses nothing is a number of a person.
+      const isHidden = request.protection !== undefined;
       return {
-        proposals: proposals.map(({ user_id, alias, reason }) => ({
-          userId: user_id,
-          alias,
-          reason: reason as 'spelling' | 'address',
-        })),
+        proposals,
+        listed: listed
+          .map((one) => ({ ...one, teams: [...one.teams], isUnused: one.isUnused && !isHidden }))
+          .filter(({ userId, teams, isUnused }) => userId === null || teams.length > 0 || isUnused),
       };
     },
   );

@@ -43,6 +43,7 @@ import {
 } from '../store/state/budget-revisions.js';
 import { type Person, peopleOf, proposedAliases, usersOf } from '../store/state/person.js';
 import { changePrivacy, privacyOf } from '../store/state/privacy-revisions.js';
+import { rosterProposals } from '../store/state/vendor-roster.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
 import { serviceSettings } from './service-settings.js';
@@ -431,9 +432,16 @@ export const commands = {
     await requireKnown(store, orgId);
     return peopleOf(store, orgId);
   },
-  proposePeople: async ({ store }: Context, { orgId }: Of<'proposePeople'>) => {
+  proposePeople: async ({ store, clock }: Context, { orgId }: Of<'proposePeople'>) => {
     await requireKnown(store, orgId);
-    return proposedAliases(store, orgId);
+    const { rosterFile } = await import('../people/roster-file.js');
+    const listed = await rosterProposals(store, orgId, clock());
+    const { people } = await peopleOf(store, orgId);
+    return {
+      proposals: await proposedAliases(store, orgId),
+      listed,
+      file: rosterFile(listed, people, dayOf(clock())),
+    };
   },
   importPeople: async (
     { store, clock }: Context,

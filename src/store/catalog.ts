@@ -1883,6 +1883,20 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "changed_at", type: "TIMESTAMP_MS", isNullable: false },
     ],
   },
+  vendor_roster: {
+    about: "One row is one person, or one team of a person, that a vendor lists. It proposes people and teams, and nothing else is made of it.",
+    grain: ["org_id", "report", "user_id", "team"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "report", type: "VARCHAR", isNullable: false, comment: "such as cursor-members" },
+      { name: "user_id", type: "VARCHAR", isNullable: false, comment: "the address or login, as in the vendor's other reports" },
+      { name: "name", type: "VARCHAR", isNullable: false, comment: "'' if the vendor doesn't tell" },
+      { name: "team", type: "VARCHAR", isNullable: false, comment: "'' for none" },
+      { name: "is_seat", type: "BOOLEAN", isNullable: false, comment: "whether the vendor bills it" },
+      { name: "last_active", type: "VARCHAR", isNullable: false, comment: "the day on which the vendor saw it last; '' if unknown" },
+      { name: "pulled_at", type: "TIMESTAMP_MS", isNullable: false },
+    ],
+  },
   written_rows: {
     about: "One row is one table that the running build has written, with the number of rows that its query returned.",
     grain: ["table_name"],

@@ -74,6 +74,7 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
       'silence_acknowledgements',
       'hidden_marks',
       'vendor_pulls',
+      'vendor_roster',
       'organizations',
     ].map((table) => ({
       sql: `DELETE FROM ${table} WHERE org_id = $org_id`,

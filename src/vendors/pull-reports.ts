@@ -15,12 +15,14 @@ import { Turns } from '../store/state/of-store.js';
 import { nameHash } from '../store/state/organization-secret.js';
 import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js';
 import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
+import { removeOtherRosters, replaceRoster } from '../store/state/vendor-roster.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
 import { ANTHROPIC_ENTERPRISE_ACTIVITY, ANTHROPIC_ENTERPRISE_USAGE } from './anthropic-enterprise.js';
 import { CURSOR_DAILY, CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
 import { OPENAI_CODEX } from './openai.js';
+import { ROSTERS, type Roster } from './rosters.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
 import { sealedVendors, type Vendor, type VendorName } from './vendor-settings.js';
@@ -121,6 +123,15 @@ export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]>
         await notePull(deps.store, orgId, pull);
         pulls.push(pull);
       }
+    const listed: string[] = [];
+    for (const vendor of vendors.filter(({ rosters }) => rosters !== false))
+      for (const roster of ROSTERS.filter((one) => one.vendor === vendor.vendor)) {
+        listed.push(roster.name);
+        const pull = await pullRoster(deps, orgId, vendor, roster);
+        await notePull(deps.store, orgId, pull);
+        pulls.push(pull);
+      }
+    await removeOtherRosters(deps.store, orgId, listed);
     return pulls;
   });
 }
@@ -188,6 +199,36 @@ function refusalOf({ key, url }: Vendor, title: string, hosts: readonly string[]
     : `DAYBOOK_VENDOR_HOSTS of the service doesn't have ${new URL(url).host}: ask whoever runs it to add it`;
 }
 
+/** Asks a vendor, for as long as one report may take. */
+function clientOf({ config, clock, pause = wait, stopping }: PullDeps, vendor: Vendor): VendorClient {
+  const { title, base, headers, linkHosts = [] } = APIS[vendor.vendor];
+  const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
+  return new VendorClient({
+    ...{ title, base: (vendor.url ?? base).replace(/\/$/, ''), headers: headers(vendor.key) },
+    secrets: [vendor.key, basicOf(vendor.key)],
+    linkHosts: [...linkHosts, ...config.vendorHosts],
+    ...{ pause, clock, signal: AbortSignal.any(signals) },
+  });
+}
+
+/** Who has a seat, and which team, as of today: see rosters.ts. A list that can't be fetched stays as it was. */
+async function pullRoster(deps: PullDeps, orgId: string, vendor: Vendor, roster: Roster): Promise<Pull> {
+  const { store, clock, config } = deps;
+  const now = clock();
+  const pull = { report: roster.name, pulledAt: now, changed: 0, missed: [] };
+  const refusal = refusalOf(vendor, APIS[vendor.vendor].title, config.vendorHosts);
+  if (refusal !== undefined) return { ...pull, days: 0, fault: refusal };
+  try {
+    const rows = await roster.fetch(clientOf(deps, vendor), dayOf(now), vendor.account ?? '');
+    await requireOrganization(store, orgId, now);
+    await replaceRoster(store, orgId, roster.name, rows, now);
+    return { ...pull, days: 1, fault: '' };
+  } catch (error) {
+    if (!(error instanceof PullFault)) throw error;
+    return { ...pull, days: 0, fault: error.message };
+  }
+}
+
 async function pullReport(
   deps: PullDeps,
   orgId: string,
@@ -195,8 +236,8 @@ async function pullReport(
   report: Report,
   before: Pull | undefined,
 ): Promise<Pull> {
-  const { store, config, clock, pause = wait, stopping } = deps;
-  const { title, base, headers, linkHosts = [] } = APIS[vendor.vendor];
+  const { store, config, clock } = deps;
+  const { title } = APIS[vendor.vendor];
   const now = clock();
   const { source } = report;
   const rows = await store.select(
@@ -208,17 +249,7 @@ async function pullReport(
   const refusal = refusalOf(vendor, title, config.vendorHosts);
   if (refusal !== undefined)
     return { report: source.name, pulledAt: now, days: 0, changed: 0, missed: due, fault: refusal };
-  const signals = [AbortSignal.timeout(PULL_MS), ...(stopping === undefined ? [] : [stopping])];
-  const client = new VendorClient({
-    ...{ title, base: (vendor.url ?? base).replace(/\/$/, ''), headers: headers(vendor.key) },
-    ...{
-      secrets: [vendor.key, basicOf(vendor.key)],
-      linkHosts: [...linkHosts, ...config.vendorHosts],
-      pause,
-      clock,
-      signal: AbortSignal.any(signals),
-    },
-  });
+  const client = clientOf(deps, vendor);
   const textOf = await lineWriter(store, orgId, now);
   const meaning = meaningOfSource(source);
   const missed: Day[] = [];

@@ -41,6 +41,10 @@ const Vendor = z
           "address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS",
         examples: [null],
       }),
+    rosters: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'whether members, seats and teams are fetched too', examples: [true] }),
     since: DaySchema.nullable()
       .default(null)
       .meta({

@@ -56,6 +56,10 @@ export interface Answers {
   putPeople: PeopleChange;
   getProposedAliases: {
     proposals: ProposedAlias[];
+    /**
+     * who is on a vendor's list and not among the people, or differs from them
+     */
+    listed: ListedPerson[];
   };
   getBudgets: Budgets;
   putBudgets: Budgets;
@@ -1351,9 +1355,39 @@ export interface ProposedAlias {
    */
   alias: string;
   /**
-   * spelling: only upper case and white space tell them apart; address: they have one address
+   * spelling: only upper case and white space tell them apart; address: they have one address; login: a vendor lists a login like the name or address
    */
-  reason: 'spelling' | 'address';
+  reason: 'spelling' | 'address' | 'login';
+}
+export interface ListedPerson {
+  /**
+   * the vendor's list
+   */
+  report: string;
+  /**
+   * the address or login, as the vendor has it
+   */
+  name: string;
+  /**
+   * '' if the vendor doesn't tell it
+   */
+  fullName: string;
+  /**
+   * the person who has that name; null if nobody has
+   */
+  userId: string | null;
+  /**
+   * the person whose other name it may be, or null
+   */
+  likelyUserId: string | null;
+  /**
+   * teams to which the person does not belong today
+   */
+  teams: string[];
+  /**
+   * whether the seat is billed, and neither Daybook nor the vendor saw it in use for 30 days; false where the organization protects people
+   */
+  isUnused: boolean;
 }
 /**
  * what may be spent in each month, after a change of it
@@ -1497,6 +1531,10 @@ export interface Vendors {
      * address of the API where it isn't the vendor's own; its host must be in DAYBOOK_VENDOR_HOSTS
      */
     url: string | null;
+    /**
+     * whether members, seats and teams are fetched too
+     */
+    rosters: boolean;
     /**
      * the first day that is fetched; null for as far back as the vendor changes its numbers
      */

@@ -95,6 +95,7 @@ export async function findPerson(
       + (SELECT count(*) FROM coverage WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM keys WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM user_emails WHERE org_id = $org_id AND user_id IN $names)
+      + (SELECT count(*) FROM vendor_roster WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM deleted_scim_users WHERE org_id = $org_id AND name IN $names)
       + (SELECT count(*) FROM ingested_files WHERE org_id = $org_id AND user_id IN $names)
       + (SELECT count(*) FROM access_log WHERE org_id = $org_id AND user_id IN $names) AS found`,

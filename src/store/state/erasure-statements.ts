@@ -246,6 +246,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   remove('scim_members', `member_id IN (SELECT scim_id FROM scim_users WHERE ${org} AND ${isOwn})`);
   remove('scim_users', isOwn);
   remove('deleted_scim_users', `name IN (${names})`);
+  remove('vendor_roster', `(${isOwn} OR ${hasName('user_id')} OR ${hasName('name')})`);
   // Nobody waits for the person's machines any more.
   remove('heartbeats', isOwn);
   remove('silence_acknowledgements', isOwn);

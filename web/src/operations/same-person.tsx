@@ -12,6 +12,7 @@ const SHOWN = 10;
 const REASONS: Readonly<Record<Proposal['reason'], string>> = {
   spelling: 'Only upper case and white space tell them apart.',
   address: 'Both have the same address.',
+  login: 'A vendor lists the second as a login, which is like a name or address of the first.',
 };
 
 /** Users who may be the same person. Owners make one the other name of the other. */
