@@ -464,6 +464,46 @@ export function openai(people: number, revisedDays: number, pageSize = 7): Vendo
   };
 }
 
+/** The usage of OpenAI's API by person and model: a bucket of a day, with a page of its results. */
+export function openaiApi(people: number, revisedDays: number, pageSize = 9): VendorAnswers {
+  return ({ url, headers }, { seed, now }) => {
+    const { searchParams: asked, pathname } = url;
+    if (headers.authorization !== 'Bearer sk-admin-right') return new Status(401);
+    if (pathname === '/v1/organization/users') {
+      const ids = Array.from({ length: people }, (_, place) => `user-${place}`);
+      const from = ids.indexOf(asked.get('after') ?? '') + 1;
+      const data = ids.slice(from, from + 5).map((id, place) => ({
+        ...{ object: 'organization.user', id, name: null, email: personOf(from + place), role: 'reader' },
+      }));
+      return { object: 'list', data, has_more: from + 5 < people, last_id: data.at(-1)?.id ?? null };
+    }
+    if (pathname !== '/v1/organization/usage/completions') return new Status(404);
+    const groups = asked.getAll('group_by');
+    if (!groups.includes('user_id') || !groups.includes('model')) return new Status(400);
+    const [start_time, end_time] = ['start_time', 'end_time'].map((name) => Number(asked.get(name)));
+    const told = toldOf(seed, people, revisedDays, dayOf((start_time ?? 0) * 1000), now);
+    const results = told.flatMap((one, place) => {
+      const result = {
+        ...{ object: 'organization.usage.completions.result', num_model_requests: 3, project_id: null },
+        ...{ input_tokens: one.input + one.cacheRead, input_cached_tokens: one.cacheRead },
+        ...{ output_tokens: one.output, user_id: one.user.replace(/^person(\d+)@.*$/, 'user-$1') },
+        ...{ model: `${one.model}-codex`, batch: null },
+      };
+      // What an application used, and what nobody did.
+      const others = [
+        { ...result, model: one.model },
+        { ...result, user_id: null },
+      ];
+      return [result, ...(place % 3 === 0 ? others : [])];
+    });
+    const { data, ...page } = pageOf(results, asked.get('page'), pageSize);
+    return {
+      ...{ object: 'page', ...page },
+      data: results.length === 0 ? [] : [{ object: 'bucket', start_time, end_time, results: data }],
+    };
+  };
+}
+
 /** The days in which a range of Unix milliseconds has an instant. */
 function daysOf(from: number, to: number): Day[] {
   const days: Day[] = [];

@@ -21,6 +21,7 @@ import {
   daysBefore,
   github,
   openai,
+  openaiApi,
   personOf,
   StandIn,
   type Told,
@@ -40,6 +41,7 @@ const VENDORS = [
   },
   { name: 'cursor', given: { key: 'key_cursor_right' }, answers: cursor, revised: 7 },
   { name: 'github', given: { key: 'ghp_right_key', account: 'orgs/acme' }, answers: github, revised: 4 },
+  { name: 'openai-api', given: { key: 'sk-admin-right' }, answers: openaiApi, revised: 7 },
   { name: 'openai', given: { key: 'sk-codex-right', account: 'ws_1' }, answers: openai, revised: 7 },
 ] as const;
 
@@ -49,6 +51,7 @@ const SAID: Record<(typeof VENDORS)[number]['name'], (told: Told) => Told> = {
   'anthropic-enterprise': (told) => told,
   cursor: (told) => told,
   openai: (told) => ({ ...told, cacheWrite: 0, cents: 0 }),
+  'openai-api': (told) => ({ ...told, model: `${told.model}-codex`, cacheWrite: 0, cents: 0 }),
   // Neither models nor what came from a cache.
   github: (told) => ({
     ...{
@@ -159,6 +162,7 @@ const LINES: Record<(typeof VENDORS)[number]['name'], (own: readonly Told[]) => 
   'anthropic-enterprise': (own) => [{ agent: 'claude-code', of: own }],
   cursor: (own) => [{ agent: 'cursor', of: own }],
   openai: (own) => [{ agent: 'codex', of: own }],
+  'openai-api': () => [],
   github: (own) => [
     { agent: 'copilot-cli', of: own.slice(0, 1), times: 0 },
     { agent: 'copilot-chat', of: own.slice(1), times: 3 },

@@ -22,6 +22,7 @@ import { ANTHROPIC_ENTERPRISE_ACTIVITY, ANTHROPIC_ENTERPRISE_USAGE } from './ant
 import { CURSOR_DAILY, CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
 import { OPENAI_CODEX } from './openai.js';
+import { OPENAI_API_CODEX } from './openai-api.js';
 import { ROSTERS, type Roster } from './rosters.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
@@ -84,6 +85,12 @@ const APIS: Readonly<Record<VendorName, Api>> = {
     base: 'https://api.chatgpt.com',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
     reports: [OPENAI_CODEX],
+  },
+  'openai-api': {
+    title: 'OpenAI',
+    base: 'https://api.openai.com',
+    headers: (key) => ({ authorization: `Bearer ${key}` }),
+    reports: [OPENAI_API_CODEX],
   },
 };
 

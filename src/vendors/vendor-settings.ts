@@ -6,7 +6,14 @@ import { nameText } from '../input/name-text.js';
 import { vendorRevisions } from '../store/state/vendor-revisions.js';
 
 /** The vendors that can be pulled. */
-export const VENDORS = ['anthropic', 'anthropic-enterprise', 'cursor', 'github', 'openai'] as const;
+export const VENDORS = [
+  'anthropic',
+  'anthropic-enterprise',
+  'cursor',
+  'github',
+  'openai',
+  'openai-api',
+] as const;
 export type VendorName = (typeof VENDORS)[number];
 
 /** What each vendor calls an account, where its addresses have one. */

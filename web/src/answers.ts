@@ -1512,13 +1512,13 @@ export interface Vendors {
   /**
    * the APIs that are pulled
    *
-   * @maxItems 5
+   * @maxItems 6
    */
   vendors: {
     /**
      * whose API it is
      */
-    vendor: 'anthropic' | 'anthropic-enterprise' | 'cursor' | 'github' | 'openai';
+    vendor: 'anthropic' | 'anthropic-enterprise' | 'cursor' | 'github' | 'openai' | 'openai-api';
     /**
      * key of the API, a secret: answers have ***, and *** keeps it
      */
