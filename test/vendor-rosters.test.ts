@@ -247,6 +247,27 @@ describe("vendors' lists", () => {
     ]);
   });
 
+  test('are the same after a pull whose answers fail now and then', async () => {
+    const all = () =>
+      world.store.select(
+        'SELECT report, user_id, team, is_seat FROM vendor_roster ORDER BY report, user_id, team',
+      );
+    const before = await all();
+    vendor.faults = { early: 10, down: 10, cut: 15, reset: 10 };
+    vendor.requests = [];
+    await pull();
+    vendor.faults = {};
+    expect(vendor.requests.length).toBeGreaterThan(60);
+    expect(await all()).toEqual(before);
+    vendor.faults = { shape: 100 };
+    const pulls = await pull();
+    vendor.faults = {};
+    expect(pulls.find(({ report }) => report === 'github-seats')?.fault).toMatch(
+      /^GitHub answers \/orgs\/acme\/copilot\/billing\/seats in another form than documented: total_seats /,
+    );
+    expect(await all()).toEqual(before);
+  });
+
   test("stay as they were while they can't be fetched", async () => {
     const before = await rows();
     vendor.isDown = true;
