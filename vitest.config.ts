@@ -31,6 +31,7 @@ const PROGRAM = [
   'test/sql.test.ts',
   'test/systemd/units.test.ts',
   'test/terminal.test.ts',
+  'test/vendor-program.test.ts',
   'test/words.test.ts',
 ];
 
@@ -84,6 +85,7 @@ const ON_EVERY_STORE = [
   'test/silence.test.ts',
   'test/store.test.ts',
   'test/vendor-rosters.test.ts',
+  'test/vendor-bills.test.ts',
   'test/vendors.test.ts',
 ];
 

@@ -200,6 +200,7 @@ async function populated() {
     `vendor_roster SELECT 'acme', 'github-seats', '${NAMES.alias}', '', '', true, '', ${at}`,
     `vendor_roster SELECT 'acme', 'cursor-members', 'other@acme.example', '${NAMES.user}', 'Web', true, '', ${at}`,
     `vendor_roster SELECT 'acme', 'cursor-members', 'grace@acme.example', 'Grace', 'Web', true, '', ${at}`,
+    `vendor_bills SELECT 'acme', 'openai-costs', 'openai', DATE '2026-06-02', 'project of ${NAMES.user}', 1.5, 1.5, NULL, ''`,
     `readiness_reports SELECT 'acme', 'r1', ${at}, 'repo_1', 'github.com/acme/api', '{"by":"${NAMES.user}"}'`,
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];

@@ -1,18 +1,16 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { report } from '../src/api/answer-rows.js';
-import { SecretKey } from '../src/controls/secret-key.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import { EventCheck } from '../src/ingest/event-check.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { erasePerson } from '../src/people/erasure.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
-import { newestPulls, type Pull } from '../src/store/state/vendor-pulls.js';
-import type { Row } from '../src/store/store.js';
-import { columnNames } from '../src/store/tables.js';
+import { newestPulls } from '../src/store/state/vendor-pulls.js';
 import { capturedShares } from '../src/vendors/captured-shares.js';
-import { type PullDeps, pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
-import { sealedVendors, type Vendor, VendorSettings } from '../src/vendors/vendor-settings.js';
+import { pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
+import { VendorSettings } from '../src/vendors/vendor-settings.js';
+import { IS_SLOW, KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
 import {
   ACTIVITY,
   anthropic,
@@ -27,9 +25,8 @@ import {
   type Told,
   toldOf,
 } from './vendor-stand-in.js';
-import { type AtEnd, ending, event, storeName, World } from './world.js';
+import { ending, event, storeName } from './world.js';
 
-const KEY = 'sk-ant-admin01-right';
 /** The vendors, with what they are asked with and what they answer. */
 const VENDORS = [
   { name: 'anthropic', given: { key: KEY }, answers: anthropic, revised: 30 },
@@ -65,77 +62,8 @@ const SAID: Record<(typeof VENDORS)[number]['name'], (told: Told) => Told> = {
   }),
 };
 const SEED = Number(process.env.VENDOR_SEED ?? 7);
-const IS_SLOW = process.env.SLOW_TESTS === '1';
-/** A month of 50 people, or a short form of it. */
-const PEOPLE = IS_SLOW ? 50 : 12;
-const MONTH = IS_SLOW ? 30 : 8;
-/** At night, when the days until the one before can be fetched. */
-const NIGHT = Date.parse('2026-05-01T00:15:00Z');
 
 const atEnd = ending();
-
-/** An organization whose vendor is a stand-in. */
-class Pulled {
-  readonly waits: number[] = [];
-
-  private constructor(
-    readonly world: World,
-    readonly vendor: StandIn,
-    readonly deps: PullDeps,
-  ) {}
-
-  static async create(vendor: StandIn, end: AtEnd, hosts = vendor.host): Promise<Pulled> {
-    const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', DAYBOOK_VENDOR_HOSTS: hosts }, end);
-    world.now = NIGHT;
-    const { store, config, clock } = world;
-    const waits: number[] = [];
-    const pause = async (ms: number) => void waits.push(ms);
-    const pulled = new Pulled(world, vendor, { store, config, clock, key: new SecretKey(config), pause });
-    pulled.waits.push(...waits);
-    await world.send([event('e1', { timestamp: '2026-04-01T10:00:00Z' })]);
-    return Object.assign(pulled, { waits });
-  }
-
-  async set(more: Partial<Vendor> = {}): Promise<void> {
-    const { store, key } = this.deps;
-    const vendor = {
-      vendor: 'anthropic',
-      key: KEY,
-      account: null,
-      url: this.vendor.url,
-      since: null,
-      rosters: false,
-      ...more,
-    } as const;
-    await sealedVendors.change(store, 'acme', { vendors: [vendor] } as VendorSettings, key, 'ada', NIGHT);
-  }
-
-  async pull(now: number) {
-    this.world.now = now;
-    this.vendor.now = now;
-    const pulls = await pullOrganization(this.deps, 'acme');
-    const sum = (of: (pull: Pull) => number) => pulls.reduce((total, pull) => total + of(pull), 0);
-    return {
-      ...{ days: sum(({ days }) => days), changed: sum(({ changed }) => changed) },
-      missed: pulls.flatMap(({ missed }) => missed),
-      fault: pulls.find(({ fault }) => fault !== '')?.fault ?? '',
-    };
-  }
-
-  /** All that the vendor's events have, but the batch, and the id, which has a hash with the secret of the installation. */
-  events(): Promise<Row[]> {
-    const columns = columnNames('events').filter((name) => name !== 'batch' && name !== 'event_id');
-    return this.world.store.select(
-      `SELECT ${columns.join(', ')} FROM events WHERE channel = 'vendor_api' ORDER BY day, type, agent, user_id, model, occurred_at, input_tokens, lines_added`,
-    );
-  }
-
-  tables(): Promise<Row[]> {
-    return this.world.store.select(
-      'SELECT day, table_name, row_count, digest FROM digests ORDER BY day, table_name',
-    );
-  }
-}
 
 /** The tokens and dollars of each person, model and day, as the stand-in knows them. */
 function truthOf(told: readonly (Told & { day: Day })[]): string[] {
@@ -235,26 +163,7 @@ describe.skipIf(storeName() === 'ClickHouse' && !IS_SLOW).each(VENDORS)(
       vendor = await StandIn.start(SEED, answers(PEOPLE, revised), atEnd);
       nightly = await Pulled.create(vendor, atEnd);
       await nightly.set({ vendor: name, ...given, since: days[0] ?? null });
-      vendor.faults = { early: 5, down: 6, cut: 5, reset: 3, shape: 4 };
-      const seen = { missed: 0, changed: 0 };
-      let night = 1;
-      for (let isOver = false; !isOver; night += 1) {
-        // Now and then nothing works all night, or the service is off.
-        if (night % 17 === 0) continue;
-        vendor.isDown = night % 11 === 0;
-        const pull = await nightly.pull(NIGHT + night * MS_PER_DAY);
-        if (night % 5 === 0) await nightly.world.build();
-        seen.missed += pull.missed.length;
-        seen.changed += pull.changed;
-        last = NIGHT + night * MS_PER_DAY;
-        isOver = night >= MONTH + revised + 2 && pull.missed.length === 0;
-        expect(night, `there is always a fault: ${pull.fault}`).toBeLessThan(MONTH + revised + 40);
-      }
-      await nightly.world.build();
-      // Otherwise nothing was tried.
-      expect(seen.missed).toBeGreaterThan(2);
-      expect(seen.changed).toBeGreaterThan(1.5 * MONTH);
-      expect(nightly.waits).toContain(7000);
+      last = await pullNightly(nightly, MONTH, revised);
     }, 600_000);
 
     test('equals one clean pull', async () => {
@@ -660,7 +569,7 @@ describe('beside better channels', () => {
 
   test('shows how much of it better channels have', async () => {
     expect(await capturedShares(pulled.world.store, 'acme', day, day)).toEqual([
-      { agent: 'claude-code', users: 4, share: 220 / 40, from: day, to: day },
+      { agent: 'claude-code', users: 4, share: 220 / 40, costShare: 0.0075, from: day, to: day },
     ]);
   });
 });

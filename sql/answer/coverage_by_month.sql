@@ -1,6 +1,6 @@
 -- One row is one agent of one user of a page in one month, on whose days a vendor reported tokens: how much of them better channels have.
 -- Grain: (user_id, month, agent).
--- Shown first: user_id, month, agent, captured_ratio, vendor_tokens, captured_tokens, days, days_disagreeing.
+-- Shown first: user_id, month, agent, captured_ratio, captured_cost_ratio, vendor_usd, captured_usd, vendor_tokens, captured_tokens.
 SELECT
   CAST(user_id AS VARCHAR) AS user_id,  -- id of the user, e.g. ada
   CAST(user_email AS VARCHAR) AS user_email,  -- newest e-mail address in the user's events, or null, e.g. ada@acme.example
@@ -11,7 +11,12 @@ SELECT
   CAST(vendor_tokens AS BIGINT) AS vendor_tokens,  -- tokens of all kinds that the vendor reported, e.g. 12810000
   CAST(captured_tokens AS BIGINT) AS captured_tokens,  -- tokens of all kinds that better channels have on these days, e.g. 12528000
   CAST(captured_ratio AS DOUBLE) AS captured_ratio,  -- these as a share of those of the vendor, e.g. 0.978
-  CAST(token_difference_ratio AS DOUBLE) AS token_difference_ratio  -- difference between the two, as a share of the greater, e.g. 0.022
+  CAST(token_difference_ratio AS DOUBLE) AS token_difference_ratio,  -- difference between the two, as a share of the greater, e.g. 0.022
+  CAST(vendor_usd AS DECIMAL(38, 12)) AS vendor_usd,  -- what the vendor says that its tokens cost, or null, e.g. 184.2
+  CAST(captured_usd AS DECIMAL(38, 12)) AS captured_usd,  -- list prices of the tokens that better channels have on the days on which the vendor says a cost, or null, e.g. 180.15
+  CAST(captured_cost_ratio AS DOUBLE) AS captured_cost_ratio,  -- this as a share of what the vendor says, or null, e.g. 0.978
+  CAST(cost_difference_ratio AS DOUBLE) AS cost_difference_ratio,  -- difference between the two, as a share of the greater, or null, e.g. 0.022
+  CAST(captured_unpriced_tokens AS BIGINT) AS captured_unpriced_tokens  -- tokens of captured_usd without a known price, which it leaves out, or null, e.g. 0
 FROM report_coverage_by_month
 ORDER BY
   user_id,

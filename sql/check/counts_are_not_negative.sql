@@ -40,6 +40,7 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND shadowed >= 0
     AND tokens >= 0
     AND user_turns >= 0
+    AND costed_calls >= 0
   )
 UNION ALL
 SELECT DISTINCT

@@ -20,7 +20,9 @@ reported AS (
         ELSE 0
       END
     ) AS tokens,
-    count(*) FILTER (WHERE type = 'user_message') AS user_turns
+    count(*) FILTER (WHERE type = 'user_message') AS user_turns,
+    count(*) FILTER (WHERE type = 'model_usage' AND reported_cost_usd IS NOT NULL) AS costed_calls,
+    sum(CASE WHEN type = 'model_usage' THEN reported_cost_usd END) AS reported_cost_usd
   FROM decided_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -60,6 +62,8 @@ SELECT
   CAST(reported.events AS BIGINT) AS events,
   CAST(coalesce(hidden.shadowed, 0) AS BIGINT) AS shadowed,
   CAST(reported.tokens AS BIGINT) AS tokens,
-  CAST(reported.user_turns AS BIGINT) AS user_turns
+  CAST(reported.user_turns AS BIGINT) AS user_turns,
+  CAST(reported.costed_calls AS BIGINT) AS costed_calls,
+  CAST(coalesce(reported.reported_cost_usd, 0) AS DECIMAL(18, 9)) AS reported_cost_usd
 FROM reported
 LEFT JOIN hidden USING (org_id, day, user_id, agent, channel)

@@ -10,7 +10,9 @@ CREATE TABLE coverage (
   events      BIGINT NOT NULL,   -- that are stored
   shadowed    BIGINT NOT NULL,   -- of them, those that don't count because a better channel reports the same
   tokens      BIGINT NOT NULL,   -- of all four kinds
-  user_turns  BIGINT NOT NULL
+  user_turns  BIGINT NOT NULL,
+  costed_calls       BIGINT NOT NULL,         -- calls of models of which it says what they cost
+  reported_cost_usd  DECIMAL(18, 9) NOT NULL  -- what it says; 0 if it says it of none
 --clickhouse , build BIGINT NOT NULL
 )
 --clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, agent, channel)

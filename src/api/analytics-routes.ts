@@ -84,6 +84,19 @@ function csvExample(answer: Answer): string {
   return `${columnsOf(answer).join(',')}\r\n`;
 }
 
+/** Throws 400 for a question about some people's part of a bill, which has no people. */
+function requireEverybody({
+  user_id,
+  team,
+  cost_center,
+}: Pick<Query, 'user_id' | 'team' | 'cost_center'>): void {
+  if ([user_id, team, cost_center].some((filter) => filter !== undefined))
+    throw new ApiError(
+      400,
+      'A bill has no people: leave out user_id, team and cost_center, or set group_by=month.',
+    );
+}
+
 /** The analytics endpoints (docs/api.md, "Analytics"). */
 export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   const answerer = new Answerer(store, config, clock);
@@ -126,6 +139,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     // An alias in a filter means the person.
     const user_id = asked.user_id && (await usersOf(store, request.caller.orgId, asked.user_id));
     const query = { ...asked, user_id };
+    if (query.group_by === 'vendor') requireEverybody(query);
     const { startDate, endDate, group_by, limit, cursor } = query;
     requireClosed({ startDate, endDate }, clock());
     const isKnown = isKnownOf(request);

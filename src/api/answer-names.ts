@@ -59,7 +59,7 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   productivity: [],
   users: ['agent'],
   quality: ['agent'],
-  coverage: [...KINDS, 'month'],
+  coverage: [...KINDS, 'month', 'vendor'],
   summary: TOTALS_GROUPS,
   changes: [],
   costs: TOTALS_GROUPS,

@@ -140,8 +140,8 @@ export async function readReport(
   request: ReportRequest,
   slices: readonly Slice[] = [request],
 ): Promise<Reading> {
-  const isByKind = isKind(request.groupBy);
-  const page = isPaged(answer) && !isByKind ? await pageOf(select, answer, request) : undefined;
+  const isWhole = isKind(request.groupBy) || request.groupBy === 'vendor';
+  const page = isPaged(answer) && !isWhole ? await pageOf(select, answer, request) : undefined;
   const sql = sqlOfAnswer(fileOf(answer, request.groupBy), form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
@@ -173,7 +173,7 @@ export async function readReport(
   }
   const reading = { columns, results: results() };
   if (page === undefined)
-    return isByKind ? { ...reading, page: { has_more: false, next_cursor: null } } : reading;
+    return isWhole ? { ...reading, page: { has_more: false, next_cursor: null } } : reading;
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
 }
 

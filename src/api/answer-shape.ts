@@ -46,7 +46,7 @@ function commented({ schema, type }: Shape, comment: string): z.ZodType {
   const choices = colon === said.length ? undefined : said.slice(colon + ': '.length).split(' | ');
   const isText = type === VARCHAR || type === DATE || type === TIMESTAMP_MS;
   const shown = choices?.[0] ?? (example === undefined || isText ? example : JSON.parse(example));
-  const signed = type === DOUBLE && description.includes('negative') ? z.number() : schema;
+  const signed = schema === Amount && description.includes('negative') ? z.number() : schema;
   const chosen = choices === undefined ? signed : z.enum(choices);
   const nullable = description.endsWith(' or null') ? chosen.nullable() : chosen;
   return nullable.meta({ description, ...(shown === undefined ? {} : { examples: [shown] }) });

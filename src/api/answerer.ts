@@ -169,7 +169,7 @@ export class Answerer {
     return answered;
   }
 
-  /** What an answer depends on: the digests of its days, the e-mails, the prices, who belongs to which team, and the request. */
+  /** What an answer depends on: the digests of its days, the e-mails, the prices, the bills, who belongs to which team, and the request. */
   private async stateOf(
     select: Store['select'],
     question: Question,
@@ -189,13 +189,16 @@ export class Answerer {
           return String(row?.checksum);
         })
       : null;
-    const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
+    const hasCosts = isTotals(answer) || groupBy === 'month' || groupBy === 'vendor';
+    const prices = hasCosts ? await select(readSql('state/prices.sql')) : null;
+    const bills = groupBy === 'vendor' ? await select(readSql('state/bills.sql'), range) : null;
     const people = asksBelonging(answer, question) ? await peopleRevision(select, orgId) : null;
     const state = JSON.stringify([
       MAKER,
       key,
       emails,
       prices,
+      bills,
       people,
       days.map(({ day, checksum }) => [day, checksum]),
     ]);

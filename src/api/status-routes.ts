@@ -66,6 +66,27 @@ export const Status = z
     without_user: z.array(
       z.object({ agent, events: count("events of the last 14 days that don't say whose they are", 6) }),
     ),
+    vendor_reports: z
+      .array(
+        z.object({
+          report: z.string().meta({ description: 'the report of a vendor', examples: ['anthropic-costs'] }),
+          pulled_at: z.int().meta({
+            description: 'when it was pulled last: Unix milliseconds',
+            examples: [1_780_272_908_120],
+          }),
+          is_late: z.boolean().meta({ description: 'whether that was too long ago', examples: [false] }),
+          missed_days: count('days that could not be fetched', 2),
+          oldest_missed_day: day('the oldest of these, or null'),
+          fault: z
+            .string()
+            .nullable()
+            .meta({
+              description: 'the last fault, or null',
+              examples: ['Anthropic answers /v1/organizations/cost_report with 500'],
+            }),
+        }),
+      )
+      .meta({ description: "vendors' reports that lack something" }),
     data_days: z
       .array(DaySchema)
       .meta({ description: 'built days that have events, oldest first', examples: [['2026-06-01']] }),
@@ -119,4 +140,5 @@ const NOTHING = {
   silent_collectors: [],
   silent_agents: [],
   without_user: [],
+  vendor_reports: [],
 } as const satisfies Partial<z.infer<typeof Status>>;

@@ -63,8 +63,8 @@ async function list({ org, json }: Options, { settings, clock }: Invocation): Pr
         (pull) => `${new Date(pull.pulledAt).toISOString().slice(0, 16)}Z ${sentenceOf(pull)}`,
       ),
       ...found.captured.map(
-        ({ agent, share, users, from, to }) =>
-          `${agent}: better channels have ${(100 * share).toFixed(1)} % of the tokens that the vendor reports of ${count(users, 'user')} from ${from} to ${to}`,
+        ({ agent, share, costShare, users, from, to }) =>
+          `${agent}: events have ${percent(share)} of the tokens${costShare === null ? '' : `, and ${percent(costShare)} of the cost,`} that the vendor reports of ${count(users, 'user')} from ${from} to ${to}`,
       ),
     ].join('\n'),
   );
@@ -75,6 +75,8 @@ async function set(file: string, { org }: Options, { settings, clock }: Invocati
   const { settings: stored } = await call(settings(), clock, 'setVendors', wanted);
   print(`${count(stored.vendors.length, 'vendor')} of ${org}: fetch them with "daybook pull --org ${org}".`);
 }
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 /** A pull as a sentence. */
 function sentenceOf({ report, days, changed, missed, fault }: Pull): string {

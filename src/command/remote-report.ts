@@ -4,6 +4,7 @@ import { noDataSentence, reportRange } from '../api/report-range.js';
 import type { Totals } from '../api/totals-query.js';
 import { type Day, DaySchema, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
+import type { TroubledReport } from '../store/state/vendor-pulls.js';
 import type { RemoteService } from './remote-service.js';
 
 /** A report as requested by options. */
@@ -27,6 +28,8 @@ export interface Report {
   readonly from: Day;
   readonly to: Day;
   readonly noData: string | null;
+  /** Vendors' reports that lack something, if that matters to the answer. */
+  readonly lacking?: readonly TroubledReport[];
 }
 
 /** How many users a page has, and how many rows of totals. */

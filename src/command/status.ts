@@ -6,6 +6,7 @@ import { count, table } from '../terminal/terminal.js';
 import { plainText } from '../terminal/text-table.js';
 import { type Invocation, print } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
+import { troubleOf } from './vendor-trouble.js';
 
 interface StatusOptions extends ServerOptions {
   readonly json?: boolean;
@@ -43,7 +44,15 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
   print(
     table(
       organizations.map(
-        ({ rejects, silence, silent_collectors, silent_agents, without_user, ...counts }) => ({
+        ({
+          rejects,
+          silence,
+          silent_collectors,
+          silent_agents,
+          without_user,
+          vendor_reports,
+          ...counts
+        }) => ({
           ...counts,
           rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
         }),
@@ -51,11 +60,12 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
       { first: SHOWN_FIRST, rest: '--json has all' },
     ),
   );
-  for (const one of organizations) {
-    const { org_id, rejects, silence, silent_collectors, silent_agents, without_user } = one;
-    if (one.events_of_open_day > 0)
+  for (const organization of organizations) {
+    const { org_id, rejects, silence, silent_collectors, silent_agents, without_user, vendor_reports } =
+      organization;
+    if (organization.events_of_open_day > 0)
       print(
-        `  ${org_id}: ${count(one.events_of_open_day, 'event')} of today, which counts when it has ended (UTC)`,
+        `  ${org_id}: ${count(organization.events_of_open_day, 'event')} of today, which counts when it has ended (UTC)`,
       );
     for (const [reason, lines] of Object.entries(rejects))
       print(`  ${org_id}: ${count(lines, 'line')} rejected (${reason})`);
@@ -79,6 +89,7 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
       print(
         `  ${org_id}: ${count(events, 'event')} of ${nameOf(agent)} in the last 14 days without a user, counted for "unknown"`,
       );
+    for (const report of vendor_reports) print(`  ${org_id}: ${troubleOf(report)}`);
   }
   if (run) {
     const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;

@@ -43,6 +43,7 @@ import {
 } from '../store/state/budget-revisions.js';
 import { type Person, peopleOf, proposedAliases, usersOf } from '../store/state/person.js';
 import { changePrivacy, privacyOf } from '../store/state/privacy-revisions.js';
+import { troubledReports } from '../store/state/vendor-pulls.js';
 import { rosterProposals } from '../store/state/vendor-roster.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
@@ -282,6 +283,8 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
     ...range,
     rows: await rowsOf(context, answer, { ...request, ...settings }, asked.asOf),
     noData: noDataSentence(orgId, range, dataDays),
+    /** Vendors' reports that lack something, which coverage compares with. */
+    lacking: answer === 'coverage' ? await troubledReports(store, orgId, lastClosedDay(clock())) : [],
   };
 }
 

@@ -38,6 +38,8 @@ export async function earlierReport(
   const { orgId } = request;
   if (OF_NOW.includes(answer))
     throw new UsageError(`${answer} can't be combined with --as-of: it is about what has arrived until now.`);
+  if (request.groupBy === 'vendor')
+    throw new UsageError("Bills of vendors can't be combined with --as-of: only their newest form is kept.");
   requireKept(asOf, config, now);
   const lake = join(config.data, LAKE);
   const snapshot = readSnapshot(lake, orgId);

@@ -2,6 +2,7 @@ import type { Day } from '../day.js';
 import { readSql } from './sql-text.js';
 import { staleDays } from './stale-days.js';
 import { silenceCounts, silenceSql } from './state/silence.js';
+import { troubledReports } from './state/vendor-pulls.js';
 import type { Parameters, Row, Store } from './store.js';
 
 /** The stored events and built days of each organization, or of one. `last` is the newest closed day. */
@@ -36,6 +37,11 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
   const countsOf = await silenceCounts(store.select.bind(store), orgIds, last);
   // Few rows: an agent of an organization is one.
   const unknown = await store.select(readSql('report/unknown_user.sql'), { last: { day: last } });
+  const troubled = new Map(
+    await Promise.all(
+      orgIds.map(async (orgId) => [orgId, await troubledReports(store, orgId, last)] as const),
+    ),
+  );
   return rows.map((row) => {
     const isOwn = ({ org_id }: Row) => org_id === row.org_id;
     const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
@@ -69,6 +75,7 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
       without_user: unknown
         .filter(isOwn)
         .map(({ agent, events }) => ({ agent: String(agent), events: Number(events) })),
+      vendor_reports: troubled.get(String(row.org_id)) ?? [],
     };
   });
 }

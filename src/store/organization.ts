@@ -75,6 +75,7 @@ export async function removeOrganization(store: Store, orgId: string, now: numbe
       'hidden_marks',
       'vendor_pulls',
       'vendor_roster',
+      'vendor_bills',
       'organizations',
     ].map((table) => ({
       sql: `DELETE FROM ${table} WHERE org_id = $org_id`,

@@ -13,17 +13,22 @@ import { meaningOfSource } from '../store/source-sql.js';
 import { erasedIn } from '../store/state/erased-names.js';
 import { Turns } from '../store/state/of-store.js';
 import { nameHash } from '../store/state/organization-secret.js';
-import { newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js';
+import { billedDays, replaceBilledDays } from '../store/state/vendor-bills.js';
+import { forgetOtherPulls, newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js';
 import { organizationsWithVendors } from '../store/state/vendor-revisions.js';
 import { removeOtherRosters, replaceRoster } from '../store/state/vendor-roster.js';
 import type { Batch, Store } from '../store/store.js';
 import { ANTHROPIC_CLAUDE_CODE } from './anthropic.js';
+import { ANTHROPIC_COSTS, ANTHROPIC_MESSAGES } from './anthropic-bills.js';
 import { ANTHROPIC_ENTERPRISE_ACTIVITY, ANTHROPIC_ENTERPRISE_USAGE } from './anthropic-enterprise.js';
 import { CURSOR_DAILY, CURSOR_USAGE } from './cursor.js';
 import { GITHUB_COPILOT } from './github.js';
+import { GITHUB_AI_CREDITS } from './github-bills.js';
 import { OPENAI_CODEX } from './openai.js';
 import { OPENAI_API_CODEX } from './openai-api.js';
+import { OPENAI_COMPLETIONS, OPENAI_COSTS } from './openai-bills.js';
 import { ROSTERS, type Roster } from './rosters.js';
+import { type Bill, billLines } from './vendor-bill.js';
 import { PullFault, VendorClient } from './vendor-client.js';
 import type { Report, ReportRow } from './vendor-report.js';
 import { sealedVendors, type Vendor, type VendorName } from './vendor-settings.js';
@@ -45,6 +50,7 @@ interface Api {
   readonly base: string;
   readonly headers: (key: string) => Record<string, string>;
   readonly reports: readonly Report[];
+  readonly bills?: readonly Bill[];
   /** Where the files are to which its answers link. */
   readonly linkHosts?: readonly string[];
 }
@@ -59,7 +65,11 @@ const ANTHROPIC = {
 };
 
 const APIS: Readonly<Record<VendorName, Api>> = {
-  anthropic: { ...ANTHROPIC, reports: [ANTHROPIC_CLAUDE_CODE] },
+  anthropic: {
+    ...ANTHROPIC,
+    reports: [ANTHROPIC_CLAUDE_CODE],
+    bills: [ANTHROPIC_COSTS, ANTHROPIC_MESSAGES],
+  },
   'anthropic-enterprise': {
     ...ANTHROPIC,
     reports: [ANTHROPIC_ENTERPRISE_USAGE, ANTHROPIC_ENTERPRISE_ACTIVITY],
@@ -78,6 +88,7 @@ const APIS: Readonly<Record<VendorName, Api>> = {
       'x-github-api-version': '2026-03-10',
     }),
     reports: [GITHUB_COPILOT],
+    bills: [GITHUB_AI_CREDITS],
     linkHosts: ['copilot-reports.github.com', '*.b01.azurefd.net', '*.blob.core.windows.net'],
   },
   openai: {
@@ -91,6 +102,7 @@ const APIS: Readonly<Record<VendorName, Api>> = {
     base: 'https://api.openai.com',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
     reports: [OPENAI_API_CODEX],
+    bills: [OPENAI_COSTS, OPENAI_COMPLETIONS],
   },
 };
 
@@ -115,6 +127,18 @@ interface ChangedDay {
 
 const turns = new Turns();
 
+/** What is pulled of a vendor, that which is about people first. */
+function reportsOf({ vendor, bills }: Vendor): (Report | Bill)[] {
+  const { reports, bills: ofVendor = [] } = APIS[vendor];
+  return [...reports, ...(bills ? ofVendor : [])];
+}
+
+function rostersOf({ vendor, rosters }: Vendor): Roster[] {
+  return rosters === false ? [] : ROSTERS.filter((roster) => roster.vendor === vendor);
+}
+
+const nameOf = (report: Report | Bill) => ('source' in report ? report.source.name : report.name);
+
 /**
  * Fetches what is due of an organization's vendors, and replaces the days that have changed. Answers a pull for each report. Faults of a vendor
  * are in its pull: they keep no other day and no other report from being fetched.
@@ -123,22 +147,22 @@ export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]>
   return turns.run(deps.store, async () => {
     const { vendors } = await sealedVendors.open(deps.store, orgId, deps.key);
     const before = new Map((await newestPulls(deps.store, orgId)).map((pull) => [pull.report, pull]));
+    const rosters = vendors.flatMap(rostersOf).map(({ name }) => name);
+    await forgetOtherPulls(deps.store, orgId, [...vendors.flatMap(reportsOf).map(nameOf), ...rosters]);
     const pulls: Pull[] = [];
     for (const vendor of vendors)
-      for (const report of APIS[vendor.vendor].reports) {
-        const pull = await pullReport(deps, orgId, vendor, report, before.get(report.source.name));
+      for (const report of reportsOf(vendor)) {
+        const pull = await pullReport(deps, orgId, vendor, report, before.get(nameOf(report)));
         await notePull(deps.store, orgId, pull);
         pulls.push(pull);
       }
-    const listed: string[] = [];
-    for (const vendor of vendors.filter(({ rosters }) => rosters !== false))
-      for (const roster of ROSTERS.filter((one) => one.vendor === vendor.vendor)) {
-        listed.push(roster.name);
+    for (const vendor of vendors)
+      for (const roster of rostersOf(vendor)) {
         const pull = await pullRoster(deps, orgId, vendor, roster);
         await notePull(deps.store, orgId, pull);
         pulls.push(pull);
       }
-    await removeOtherRosters(deps.store, orgId, listed);
+    await removeOtherRosters(deps.store, orgId, rosters);
     return pulls;
   });
 }
@@ -179,7 +203,7 @@ export async function pullAll(
 
 /** The days that are fetched, the newest first: those that the vendor could still change at the pull before, those that it missed, and unknown ones. */
 function dueDays(
-  { revisedDays, lateDays = 0 }: Report,
+  { revisedDays, lateDays = 0 }: { readonly revisedDays: number; readonly lateDays?: number },
   since: Day | null,
   before: Pull | undefined,
   known: ReadonlyMap<string, string>,
@@ -240,31 +264,27 @@ async function pullReport(
   deps: PullDeps,
   orgId: string,
   vendor: Vendor,
-  report: Report,
+  report: Report | Bill,
   before: Pull | undefined,
 ): Promise<Pull> {
-  const { store, config, clock } = deps;
+  const { config, clock } = deps;
   const { title } = APIS[vendor.vendor];
   const now = clock();
-  const { source } = report;
-  const rows = await store.select(
-    `SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = ''`,
-    { org_id: orgId, source: source.name },
-  );
-  const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
+  const name = nameOf(report);
+  const kept =
+    'source' in report ? await keptEvents(deps, orgId, report, now) : await keptBill(deps, orgId, report);
+  const { known } = kept;
   const due = dueDays(report, vendor.since, before, known, now);
   const refusal = refusalOf(vendor, title, config.vendorHosts);
   if (refusal !== undefined)
-    return { report: source.name, pulledAt: now, days: 0, changed: 0, missed: due, fault: refusal };
+    return { report: name, pulledAt: now, days: 0, changed: 0, missed: due, fault: refusal };
   const client = clientOf(deps, vendor);
-  const textOf = await lineWriter(store, orgId, now);
-  const meaning = meaningOfSource(source);
   const missed: Day[] = [];
   let [days, changed, fault] = [0, 0, ''];
   let inARow = 0;
   let waiting: ChangedDay[] = [];
   const replace = async () => {
-    if (waiting.length > 0) await replaceDays(deps, orgId, report, waiting, now);
+    if (waiting.length > 0) await kept.replace(waiting);
     waiting = [];
   };
   for (const day of due) {
@@ -273,10 +293,10 @@ async function pullReport(
       continue;
     }
     try {
-      const text = textOf(await report.fetch(client, day, vendor.account ?? ''));
+      const text = await kept.fetch(client, day, vendor.account ?? '');
       inARow = 0;
       days += 1;
-      const state = `${hash('md5', text)} ${meaning}`;
+      const state = `${hash('md5', text)}${kept.meaning}`;
       if (known.get(day) === state) continue;
       changed += 1;
       waiting.push({ day, text, state });
@@ -289,7 +309,44 @@ async function pullReport(
     }
   }
   await replace();
-  return { report: source.name, pulledAt: now, days, changed, missed, fault };
+  return { report: name, pulledAt: now, days, changed, missed, fault };
+}
+
+/** How the days of a report are kept. */
+interface Keeping {
+  /** The states of the days that are stored. */
+  readonly known: ReadonlyMap<string, string>;
+  /** What the states have beside a digest of the text: how it is read. */
+  readonly meaning: string;
+  /** A day as lines, in the same order whatever order they came in. Throws PullFault. */
+  readonly fetch: (client: VendorClient, day: Day, account: string) => Promise<string>;
+  readonly replace: (days: readonly ChangedDay[]) => Promise<void>;
+}
+
+/** What is about people becomes events. */
+async function keptEvents(deps: PullDeps, orgId: string, report: Report, now: number): Promise<Keeping> {
+  const { store } = deps;
+  const rows = await store.select(
+    `SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = ''`,
+    { org_id: orgId, source: report.source.name },
+  );
+  const textOf = await lineWriter(store, orgId, now);
+  return {
+    known: new Map(rows.map(({ path, state }) => [String(path), String(state)])),
+    meaning: ` ${meaningOfSource(report.source)}`,
+    fetch: async (client, day, account) => textOf(await report.fetch(client, day, account)),
+    replace: (days) => replaceDays(deps, orgId, report, days, now),
+  };
+}
+
+/** A bill has a table of its own. */
+async function keptBill({ store }: PullDeps, orgId: string, bill: Bill): Promise<Keeping> {
+  return {
+    known: await billedDays(store, orgId, bill.name),
+    meaning: '',
+    fetch: async (client, day, account) => billLines(await bill.fetch(client, day, account)),
+    replace: (days) => replaceBilledDays(store, orgId, bill, days),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { addRevisionRoutes } from '../api/revision-routes.js';
 import type { ApiDeps } from '../api/route-family.js';
 import type { SecretKey } from '../controls/secret-key.js';
+import { dayOf, lastClosedDay } from '../day.js';
 import { newestPulls } from '../store/state/vendor-pulls.js';
 import { sealedVendors, VendorSettings } from './vendor-settings.js';
 
@@ -16,6 +17,9 @@ const Pulls = z.object({
         pulledAt: z.iso
           .datetime()
           .meta({ description: 'when it was pulled last', examples: ['2026-06-02T00:15:08.120Z'] }),
+        isLate: z
+          .boolean()
+          .meta({ description: 'whether there was no pull on the day before or since', examples: [false] }),
         days: z.int().meta({ description: 'days that were fetched whole', examples: [31] }),
         changed: z.int().meta({ description: 'of them, those that were not as before', examples: [4] }),
         missed: z
@@ -65,6 +69,7 @@ export const vendorRoutes: FastifyPluginAsyncZod<ApiDeps & { readonly secretKey:
       pulls: (await newestPulls(store, orgId)).map(({ pulledAt, missed, fault, ...pull }) => ({
         ...pull,
         pulledAt: new Date(pulledAt).toISOString(),
+        isLate: dayOf(pulledAt) < lastClosedDay(clock()),
         missed: [...missed],
         fault: fault === '' ? null : fault,
       })),

@@ -58,6 +58,13 @@ const Vendor = z
         description: 'the first day that is fetched; null for as far back as the vendor changes its numbers',
         examples: ['2026-05-01'],
       }),
+    bills: z
+      .boolean()
+      .default(true)
+      .meta({
+        description: 'whether its bills are fetched too, for which the key may need another permission',
+        examples: [true],
+      }),
   })
   .superRefine(({ vendor, account }, context) => {
     const [form, words] = ACCOUNTS[vendor] ?? [undefined, 'must be null for this vendor'];
@@ -86,6 +93,8 @@ export const sealedVendors = new SealedRevisions<VendorSettings>(vendorRevisions
   mapSecrets: ({ vendors }, replace) => ({
     vendors: vendors.map((one) => ({
       ...one,
+      // Settings of before don't have it.
+      bills: one.bills ?? true,
       key: replace(one.key, ['vendors', one.vendor, one.url ?? '', 'key']),
     })),
   }),

@@ -54,7 +54,18 @@ describe.runIf(hasBrowser)('operations', () => {
   test.each([
     [
       'owner',
-      ['Computers', 'Readiness', 'People', 'Budgets', 'Controls', 'Alerts', 'API keys', 'Audit', 'Privacy'],
+      [
+        'Computers',
+        'Readiness',
+        'People',
+        'Budgets',
+        'Controls',
+        'Alerts',
+        'Vendors',
+        'API keys',
+        'Audit',
+        'Privacy',
+      ],
     ],
     ['manager', ['Computers', 'Readiness', 'People', 'Budgets', 'Controls', 'Privacy']],
     ['member', ['Computers', 'Readiness', 'Privacy']],

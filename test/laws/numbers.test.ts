@@ -17,6 +17,7 @@ import {
   CIRCUMSTANCES,
   difference,
   hold,
+  PRICE_LIST,
   RATE_CARD,
   rangesFault,
   sendAll,
@@ -171,7 +172,7 @@ async function eachOf(
 
 describe.each(STORES)('laws of the numbers, $name', ({ open }) => {
   async function worldOfLaws(): Promise<World> {
-    const world = await open(RATE_CARD, onTestFinished);
+    const world = await open(RATE_CARD, onTestFinished, PRICE_LIST);
     world.now = NOW;
     return world;
   }

@@ -1,6 +1,7 @@
 import { CHANNELS, type StoredEvent } from './event.js';
 import { byteOrder, distinct, groups, ratio, sum } from './lists.js';
 import { agentOf, type Organization, ofType, userTurns } from './organization.js';
+import { exactCosts, millionths, usd } from './prices.js';
 import { tokensOf } from './ways.js';
 
 /** docs/coverage.md: what each channel reported of a user's agent on a day, and how far channels agree. */
@@ -101,6 +102,26 @@ export function coverage(organization: Organization) {
     );
 }
 
+/** The money of the days on which the vendor says a cost. */
+function moneyOf(
+  days: readonly { readonly vendorCost: bigint | null; readonly cost: bigint; readonly unpriced: number }[],
+) {
+  const told = days.filter(({ vendorCost }) => vendorCost !== null);
+  if (told.length === 0)
+    return {
+      ...{ vendor_usd: null, captured_usd: null, captured_cost_ratio: null },
+      ...{ cost_difference_ratio: null, captured_unpriced_tokens: null },
+    };
+  const vendor_usd = usd(told.reduce((all, { vendorCost }) => all + (vendorCost ?? 0n), 0n));
+  const captured_usd = usd(told.reduce((all, { cost }) => all + cost, 0n));
+  return {
+    ...{ vendor_usd, captured_usd },
+    captured_cost_ratio: vendor_usd > 0 ? ratio(captured_usd, vendor_usd) : null,
+    cost_difference_ratio: difference(captured_usd, vendor_usd),
+    captured_unpriced_tokens: sum(told.map(({ unpriced }) => unpriced)),
+  };
+}
+
 /** How much of what a vendor reports of a user's agent in a month better channels have, over the days that it reports. */
 export function coverageByMonth(organization: Organization) {
   const days = coverage(organization).flatMap(({ user_id, user_email, date, agent, channels }) => {
@@ -115,7 +136,26 @@ export function coverageByMonth(organization: Organization) {
     const counted = sum(Object.values(tokensOf(ofType(own, 'model_usage'))));
     const captured_tokens = tokensIn(false) > 0 ? counted : 0;
     const month = `${date.slice(0, 7)}-01`;
-    return vendor_tokens === 0 ? [] : [{ user_id, user_email, month, agent, vendor_tokens, captured_tokens }];
+    const told = organization.decided.filter(
+      (event) =>
+        event.day === date &&
+        event.user_id === user_id &&
+        agentOf(event) === agent &&
+        event.text('channel') === 'vendor_api' &&
+        event.type === 'model_usage' &&
+        event.value('reported_cost_usd') !== null,
+    );
+    const vendorCost =
+      told.length === 0
+        ? null
+        : told.reduce((all, event) => all + millionths(event.count('reported_cost_usd')) * 1_000_000n, 0n);
+    const costs = exactCosts(ofType(own, 'model_usage'), organization.prices);
+    const isCaptured = tokensIn(false) > 0;
+    const cost = isCaptured ? costs.cost : 0n;
+    const unpriced = isCaptured ? costs.unpriced : 0;
+    return vendor_tokens === 0
+      ? []
+      : [{ user_id, user_email, month, agent, vendor_tokens, captured_tokens, vendorCost, cost, unpriced }];
   });
   return [...groups(days, ({ user_id, month, agent }) => JSON.stringify([user_id, month, agent])).values()]
     .map((own) => {
@@ -129,6 +169,7 @@ export function coverageByMonth(organization: Organization) {
         ).length,
         ...{ vendor_tokens, captured_tokens, captured_ratio: ratio(captured_tokens, vendor_tokens) },
         token_difference_ratio: difference(captured_tokens, vendor_tokens),
+        ...moneyOf(own),
       };
     })
     .sort(

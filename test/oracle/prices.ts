@@ -53,7 +53,7 @@ function ofWay(price: number | undefined, factor: bigint): bigint | null {
   return (millionths(price) * factor + 500_000n) / 1_000_000n;
 }
 
-function millionths(value: number): bigint {
+export function millionths(value: number): bigint {
   return BigInt(value.toFixed(6).replace('.', ''));
 }
 

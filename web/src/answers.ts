@@ -156,6 +156,10 @@ export interface Answers {
        */
       pulledAt: string;
       /**
+       * whether there was no pull on the day before or since
+       */
+      isLate: boolean;
+      /**
        * days that were fetched whole
        */
       days: number;
@@ -340,7 +344,7 @@ export interface Answers {
     };
   };
   getAnalyticsCoverage: {
-    data: CoverageRow[] | CoverageByGroupRow[] | CoverageByMonthRow[];
+    data: CoverageRow[] | CoverageByGroupRow[] | CoverageByMonthRow[] | CoverageByVendorRow[];
     meta: {
       /**
        * the organization
@@ -1539,6 +1543,10 @@ export interface Vendors {
      * the first day that is fetched; null for as far back as the vendor changes its numbers
      */
     since: string | null;
+    /**
+     * whether its bills are fetched too, for which the key may need another permission
+     */
+    bills: boolean;
   }[];
 }
 /**
@@ -2731,6 +2739,80 @@ export interface CoverageByMonthRow {
    * difference between the two, as a share of the greater
    */
   token_difference_ratio: number;
+  /**
+   * what the vendor says that its tokens cost, or null
+   */
+  vendor_usd: number | null;
+  /**
+   * list prices of the tokens that better channels have on the days on which the vendor says a cost, or null
+   */
+  captured_usd: number | null;
+  /**
+   * this as a share of what the vendor says, or null
+   */
+  captured_cost_ratio: number | null;
+  /**
+   * difference between the two, as a share of the greater, or null
+   */
+  cost_difference_ratio: number | null;
+  /**
+   * tokens of captured_usd without a known price, which it leaves out, or null
+   */
+  captured_unpriced_tokens: number | null;
+}
+export interface CoverageByVendorRow {
+  /**
+   * the first day of the month, in UTC
+   */
+  month: string;
+  /**
+   * whose bill it is: anthropic, cursor, github or openai; empty for an agent of none of them
+   */
+  vendor: string;
+  /**
+   * the agent of which the vendor reports people; empty for the bill of all that is used, which is compared with the vendor's own agents
+   */
+  agent: string;
+  /**
+   * days of which the vendor says something
+   */
+  days: number;
+  /**
+   * what is to be paid, also negative, or null
+   */
+  billed_usd: number | null;
+  /**
+   * the same before discounts and included credits, also negative, or null
+   */
+  gross_usd: number | null;
+  /**
+   * list prices of the tokens that better channels have on the days that are billed, or null
+   */
+  captured_usd: number | null;
+  /**
+   * this as a share of gross_usd, or null
+   */
+  captured_cost_ratio: number | null;
+  /**
+   * difference between the two, as a share of the greater, or null
+   */
+  cost_difference_ratio: number | null;
+  /**
+   * tokens of captured_usd without a known price, which it leaves out, or null
+   */
+  captured_unpriced_tokens: number | null;
+  /**
+   * tokens of all kinds that the vendor reports, or null
+   */
+  vendor_tokens: number | null;
+  /**
+   * tokens of all kinds that better channels have on these days, or null
+   */
+  captured_tokens: number | null;
+  /**
+   * these as a share of those of the vendor, or null
+   */
+  captured_ratio: number | null;
 }
 export interface SummaryRow {
   /**
@@ -3633,6 +3715,35 @@ export interface OrganizationStatus {
      * events of the last 14 days that don't say whose they are
      */
     events: number;
+  }[];
+  /**
+   * vendors' reports that lack something
+   */
+  vendor_reports: {
+    /**
+     * the report of a vendor
+     */
+    report: string;
+    /**
+     * when it was pulled last: Unix milliseconds
+     */
+    pulled_at: number;
+    /**
+     * whether that was too long ago
+     */
+    is_late: boolean;
+    /**
+     * days that could not be fetched
+     */
+    missed_days: number;
+    /**
+     * the oldest of these, or null
+     */
+    oldest_missed_day: string | null;
+    /**
+     * the last fault, or null
+     */
+    fault: string | null;
   }[];
   /**
    * built days that have events, oldest first

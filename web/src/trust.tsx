@@ -19,6 +19,7 @@ import { mostFirst } from './ranking.js';
 import { ReportedCosts } from './reported-costs.js';
 import { ScrolledTable } from './scrolled-table.js';
 import { Silence } from './silence.js';
+import { VendorBills } from './vendor-bills.js';
 
 type Status = Answers['getStatus']['data'];
 type Agents = { data: Extract<Answers['getAnalyticsActivity']['data'][number], { group_key: string }>[] };
@@ -51,6 +52,7 @@ export function Trust({ address, session }: PageProps) {
         <Reasons asked={asked} />
         <ReportedCosts range={range} />
         <Channels range={range} />
+        <VendorBills range={range} />
         <Restated asked={asked} />
       </div>
     </>

@@ -37,6 +37,7 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['answer'],
   vendor_revisions: ['settings'],
   vendor_pulls: ['fault'],
+  vendor_bills: ['item'],
 };
 
 /** The tables that a build writes, with a column. */

@@ -1,4 +1,5 @@
-import type { Day } from '../../day.js';
+import { type Day, dayOf } from '../../day.js';
+import { quote } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
 
 /** One time that a report of a vendor was pulled. */
@@ -41,6 +42,52 @@ export async function newestPulls(store: Pick<Store, 'select'>, orgId: string): 
     { org_id: orgId },
   );
   return rows.map(pullOf);
+}
+
+/** A report of a vendor that lacks something: its last pull had a fault, or was too long ago. */
+export interface TroubledReport {
+  readonly report: string;
+  /** Unix milliseconds. */
+  readonly pulled_at: number;
+  /** Whether there was no pull on the day before or since, although there is one each night. */
+  readonly is_late: boolean;
+  readonly missed_days: number;
+  readonly oldest_missed_day: Day | null;
+  /** The last fault; null for none. */
+  readonly fault: string | null;
+}
+
+/** The reports of an organization that lack something. `last` is the newest closed day. */
+export async function troubledReports(
+  store: Pick<Store, 'select'>,
+  orgId: string,
+  last: Day,
+): Promise<TroubledReport[]> {
+  return (await newestPulls(store, orgId))
+    .map(({ report, pulledAt, missed, fault }) => ({
+      ...{ report, pulled_at: pulledAt, is_late: dayOf(pulledAt) < last },
+      ...{ missed_days: missed.length, oldest_missed_day: [...missed].sort()[0] ?? null },
+      fault: fault === '' ? null : fault,
+    }))
+    .filter(({ is_late, missed_days, fault }) => is_late || missed_days > 0 || fault !== null);
+}
+
+/** Forgets the pulls of reports that aren't pulled any more. */
+export async function forgetOtherPulls(
+  store: Store,
+  orgId: string,
+  reports: readonly string[],
+): Promise<void> {
+  const known = (await newestPulls(store, orgId)).map(({ report }) => report);
+  const others = known.filter((report) => !reports.includes(report));
+  if (others.length === 0) return;
+  const names = others.map(quote).join(', ');
+  await store.run([
+    {
+      sql: `DELETE FROM vendor_pulls WHERE org_id = $org_id AND report IN (${names})`,
+      parameters: { org_id: orgId },
+    },
+  ]);
 }
 
 /** Notes a pull. */

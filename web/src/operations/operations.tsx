@@ -12,6 +12,7 @@ import { Keys } from './keys.js';
 import { People } from './people.js';
 import { Privacy } from './privacy.js';
 import { Readiness } from './readiness.js';
+import { Vendors } from './vendors.js';
 
 /** The places for operating Daybook, each with the action that a role needs to see it. */
 const PLACES: readonly {
@@ -62,6 +63,13 @@ const PLACES: readonly {
     lead: 'What people are told without asking, and where',
     action: 'manage alerts',
     Place: Alerts,
+  },
+  {
+    path: 'vendors',
+    name: 'Vendors',
+    lead: 'Whose APIs are pulled each night, and what came of it',
+    action: 'manage vendors',
+    Place: Vendors,
   },
   {
     path: 'keys',
