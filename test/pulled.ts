@@ -7,13 +7,17 @@ import { columnNames } from '../src/store/tables.js';
 import { type PullDeps, pullOrganization } from '../src/vendors/pull-reports.js';
 import { sealedVendors, type Vendor } from '../src/vendors/vendor-settings.js';
 import type { StandIn } from './vendor-stand-in.js';
-import { type AtEnd, event, World } from './world.js';
+import { type AtEnd, event, storeName, World } from './world.js';
 
 export const KEY = 'sk-ant-admin01-right';
 export const IS_SLOW = process.env.SLOW_TESTS === '1';
-/** A month of 50 people, or a short form of it. */
-export const PEOPLE = IS_SLOW ? 50 : 12;
-export const MONTH = IS_SLOW ? 30 : 8;
+/**
+ * A month of 50 people, or a short form of it. ClickHouse has the short form: in full, Anthropic's month alone took 418 s there, 250 s of them for
+ * 13 builds.
+ */
+const IS_FULL = IS_SLOW && storeName() !== 'ClickHouse';
+export const PEOPLE = IS_FULL ? 50 : 12;
+export const MONTH = IS_FULL ? 30 : 8;
 /** At night, when the days until the one before can be fetched. */
 export const NIGHT = Date.parse('2026-05-01T00:15:00Z');
 
