@@ -81,8 +81,8 @@ export function openaiBills(people: number, revisedDays: number): VendorAnswers 
     if (Number(asked.get('end_time')) !== start_time + 86_400) return new Status(400);
     const billed = billedOf(seed, people, revisedDays, dayOf(start_time * 1000), now);
     const bucket = { object: 'bucket', start_time, end_time: start_time + 86_400 };
-    const group = asked.get('group_by');
-    if (url.pathname === '/v1/organization/costs' && group === 'line_item') {
+    const groups = asked.getAll('group_by');
+    if (url.pathname === '/v1/organization/costs' && groups.includes('line_item')) {
       const results = billed.map(({ model, millionths }, place) => {
         const text = decimal(millionths, 8);
         const amount = { value: place % 2 === 0 ? Number(text) : text, currency: 'usd' };
@@ -95,7 +95,8 @@ export function openaiBills(people: number, revisedDays: number): VendorAnswers 
       });
       return { object: 'page', ...bucketsOf(bucket, results, asked.get('page')) };
     }
-    if (url.pathname !== '/v1/organization/usage/completions' || group !== 'model') return new Status(404);
+    if (url.pathname !== '/v1/organization/usage/completions' || !groups.includes('model'))
+      return new Status(404);
     const results = billed.map(({ model, tokens }) => ({
       ...{ object: 'organization.usage.completions.result', model, user_id: null, batch: null },
       ...{ input_tokens: tokens - 5, input_cached_tokens: 3, output_tokens: 5, num_model_requests: 4 },

@@ -112,7 +112,7 @@ describe("vendors' lists", () => {
 
   const set = async (...vendors: object[]) => {
     const settings = VendorSettings.parse({
-      vendors: vendors.map((one) => ({ key: 'key_12345678', url: vendor.url, ...one })),
+      vendors: vendors.map((one) => ({ key: 'key_12345678', url: vendor.url, bills: false, ...one })),
     });
     await sealedVendors.change(world.store, 'acme', settings, deps.key, 'ada', NIGHT);
   };
