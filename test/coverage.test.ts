@@ -92,9 +92,35 @@ test('a session with a transcript and hooks shows both channels, what gave way, 
     meta: { has_more: false, next_cursor: null },
   });
   expect((await get(path, owner.key, 'text/csv')).body).toContain(
-    'user_id,user_email,date,agent,events,shadowed,channels,token_difference_ratio,turn_difference_ratio,disagreements\r\nada,,',
+    'user_id,user_email,date,agent,events,shadowed,channels,token_difference_ratio,turn_difference_ratio,disagreements,transcripts_deleted\r\nada,,',
   );
   expect((await get(path, key)).statusCode).toBe(403);
+});
+
+test('transcripts that an agent has deleted stand in its row, once however often it says so', async () => {
+  const world = await World.create({ DAYBOOK_RATE_LIMIT: '0' });
+  const owner = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+  const sweep = (event_id: string, user_id: string, transcripts_deleted: number) => ({
+    ...{ event_id, type: 'retention_sweep', timestamp: `${DAY}T10:00:00Z`, user_id, session_id: 's1' },
+    ...{ agent: 'claude-code', channel: 'otlp_log', transcripts_deleted, period_days: 30 },
+  });
+  for (const ids of [
+    ['1', '2'],
+    ['2', '3'],
+  ])
+    await world.send(ids.map((id) => sweep(id, 'ada', Number(id))));
+  await world.send([{ ...sweep('4', 'grace', 4), type: 'user_message' }]);
+  await world.build();
+  const answer = await buildApp(world).inject({
+    url: `/api/v1/analytics/coverage?startDate=${DAY}&endDate=${DAY}`,
+    headers: { authorization: `Bearer ${owner.key}` },
+  });
+  expect(answer.json()).toMatchObject({
+    data: [
+      { user_id: 'ada', transcripts_deleted: 1 + 2 + 3 },
+      { user_id: 'grace', transcripts_deleted: 0 },
+    ],
+  });
 });
 
 /** A message of a user's agent on a day. */

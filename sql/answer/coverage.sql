@@ -1,6 +1,6 @@
 -- One row is one agent of one user of a page on one day: the channels that reported it, and how far they agree.
 -- Grain: (user_id, date, agent).
--- Shown first: user_id, date, agent, channels, events, disagreements, token_difference_ratio, turn_difference_ratio, shadowed.
+-- Shown first: user_id, date, agent, channels, events, disagreements, token_difference_ratio, turn_difference_ratio, shadowed, transcripts_deleted.
 WITH channels_of_agent AS (
   SELECT
     user_id,
@@ -33,7 +33,8 @@ SELECT
   channels AS channels,
   CAST(token_difference_ratio AS DOUBLE) AS token_difference_ratio,  -- difference between the tokens of log and telemetry, as a share of the greater, or null, e.g. 0.002
   CAST(turn_difference_ratio AS DOUBLE) AS turn_difference_ratio,  -- difference between the user turns of log and hooks, as a share of the greater, or null, e.g. 0
-  CAST(disagreements AS BIGINT) AS disagreements  -- how many of the two differences are above 1 %, e.g. 0
+  CAST(disagreements AS BIGINT) AS disagreements,  -- how many of the two differences are above 1 %, e.g. 0
+  CAST(transcripts_deleted AS BIGINT) AS transcripts_deleted  -- transcripts that the agent says it deleted because they were old: what nobody had read of them is lost, e.g. 0
 FROM report_coverage
 LEFT JOIN channels_of_agent USING (user_id, day, agent)
 ORDER BY

@@ -12,7 +12,9 @@ SELECT
   CAST(users_with_turns AS BIGINT) AS users_with_turns,  -- users whose turns both transcripts and hooks reported, e.g. 8
   CAST(users_with_other_turns AS BIGINT) AS users_with_other_turns,  -- of these, those for whom the two differ by more than 1 %, e.g. 0
   CAST(log_turns AS BIGINT) AS log_turns,  -- turns of these users in transcripts, e.g. 88
-  CAST(hook_turns AS BIGINT) AS hook_turns  -- the same by hooks, e.g. 88
+  CAST(hook_turns AS BIGINT) AS hook_turns,  -- the same by hooks, e.g. 88
+  CAST(users_with_deleted_transcripts AS BIGINT) AS users_with_deleted_transcripts,  -- users of whom the agent has deleted transcripts, because they were old, e.g. 0
+  CAST(transcripts_deleted AS BIGINT) AS transcripts_deleted  -- how many, e.g. 0
 FROM report_quality_by_agent
 ORDER BY
   date,

@@ -41,6 +41,7 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND tokens >= 0
     AND user_turns >= 0
     AND costed_calls >= 0
+    AND transcripts_deleted >= 0
   )
 UNION ALL
 SELECT DISTINCT

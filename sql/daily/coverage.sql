@@ -22,7 +22,8 @@ reported AS (
     ) AS tokens,
     count(*) FILTER (WHERE type = 'user_message') AS user_turns,
     count(*) FILTER (WHERE type = 'model_usage' AND reported_cost_usd IS NOT NULL) AS costed_calls,
-    sum(CASE WHEN type = 'model_usage' THEN reported_cost_usd END) AS reported_cost_usd
+    sum(CASE WHEN type = 'model_usage' THEN reported_cost_usd END) AS reported_cost_usd,
+    sum(CASE WHEN type = 'retention_sweep' THEN transcripts_deleted ELSE 0 END) AS transcripts_deleted
   FROM decided_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -64,6 +65,7 @@ SELECT
   CAST(reported.tokens AS BIGINT) AS tokens,
   CAST(reported.user_turns AS BIGINT) AS user_turns,
   CAST(reported.costed_calls AS BIGINT) AS costed_calls,
-  CAST(coalesce(reported.reported_cost_usd, 0) AS DECIMAL(18, 9)) AS reported_cost_usd
+  CAST(coalesce(reported.reported_cost_usd, 0) AS DECIMAL(18, 9)) AS reported_cost_usd,
+  CAST(reported.transcripts_deleted AS BIGINT) AS transcripts_deleted
 FROM reported
 LEFT JOIN hidden USING (org_id, day, user_id, agent, channel)

@@ -22,6 +22,7 @@ SELECT
     WHEN type = 'slash_command' AND command_name IS NULL THEN 'missing_member command_name'
     WHEN type = 'hook_run' AND hook_event IS NULL THEN 'missing_member hook_event'
     WHEN type = 'hook_run' AND command IS NULL THEN 'missing_member command'
+    WHEN type = 'retention_sweep' AND transcripts_deleted IS NULL THEN 'missing_member transcripts_deleted'
     WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN -62135596800000 AND 253402300799999 THEN 'bad_timestamp timestamp'
     WHEN occurred_ms > epoch_ms(received_at) + 86400000 THEN 'timestamp_in_future timestamp'
     WHEN occurred_ms < 1577836800000 THEN 'value_out_of_range timestamp'
@@ -58,6 +59,8 @@ SELECT
     WHEN NOT regexp_full_match(service_tier, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range service_tier'
     WHEN NOT regexp_full_match(region, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range region'
     WHEN NOT regexp_full_match(effort, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range effort'
+    WHEN NOT regexp_full_match(provider, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range provider'
+    WHEN NOT regexp_full_match(plan, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range plan'
     WHEN web_searches NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range web_searches'
     WHEN reported_cost_usd NOT BETWEEN 0 AND 1000000 THEN 'value_out_of_range reported_cost_usd'
     WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
@@ -75,6 +78,8 @@ SELECT
     WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
     WHEN lines_suggested NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_suggested'
+    WHEN transcripts_deleted NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range transcripts_deleted'
+    WHEN period_days NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range period_days'
   END AS fault,
   org_id,
   -- Up to 2149-06-06, the last day that every store supports. Later events are rejected anyway, on their day of arrival.
@@ -115,6 +120,8 @@ SELECT
   service_tier,
   region,
   effort,
+  provider,
+  plan,
   web_searches,
   try_cast(reported_cost_usd AS DECIMAL(18, 9)) AS reported_cost_usd,
   duration_ms,
@@ -135,6 +142,8 @@ SELECT
   matcher,
   exit_code,
   timed_out,
-  lines_suggested
+  lines_suggested,
+  transcripts_deleted,
+  period_days
 FROM typed_lines
 JOIN batch_files USING (source)

@@ -10,7 +10,8 @@ compared AS (
     events,
     shadowed,
     difference_ratio(log_tokens, otlp_tokens) AS token_difference_ratio,
-    difference_ratio(log_turns, hook_turns) AS turn_difference_ratio
+    difference_ratio(log_turns, hook_turns) AS turn_difference_ratio,
+    transcripts_deleted
   FROM agent_day
   WHERE user_id BETWEEN $first_user_id AND $last_user_id
     AND ($user_id IS NULL OR user_id IN $user_id)
@@ -28,7 +29,8 @@ SELECT
   CAST(
     CASE WHEN compared.token_difference_ratio > 0.01 THEN 1 ELSE 0 END
     + CASE WHEN compared.turn_difference_ratio > 0.01 THEN 1 ELSE 0 END AS BIGINT
-  ) AS disagreements
+  ) AS disagreements,
+  CAST(compared.transcripts_deleted AS BIGINT) AS transcripts_deleted
 FROM compared
 LEFT JOIN known_emails
   ON known_emails.org_id = $org_id

@@ -11,7 +11,8 @@ compared AS (
     log_tokens,
     otlp_tokens,
     log_turns,
-    hook_turns
+    hook_turns,
+    transcripts_deleted
   FROM agent_day
 )
 SELECT
@@ -25,7 +26,9 @@ SELECT
   CAST(count(turn_difference_ratio) AS BIGINT) AS users_with_turns,
   CAST(count(*) FILTER (WHERE turn_difference_ratio > 0.01) AS BIGINT) AS users_with_other_turns,
   CAST(coalesce(sum(log_turns) FILTER (WHERE turn_difference_ratio IS NOT NULL), 0) AS BIGINT) AS log_turns,
-  CAST(coalesce(sum(hook_turns) FILTER (WHERE turn_difference_ratio IS NOT NULL), 0) AS BIGINT) AS hook_turns
+  CAST(coalesce(sum(hook_turns) FILTER (WHERE turn_difference_ratio IS NOT NULL), 0) AS BIGINT) AS hook_turns,
+  CAST(count(*) FILTER (WHERE transcripts_deleted > 0) AS BIGINT) AS users_with_deleted_transcripts,
+  CAST(sum(transcripts_deleted) AS BIGINT) AS transcripts_deleted
 FROM compared
 GROUP BY
   day,

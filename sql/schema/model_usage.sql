@@ -27,6 +27,8 @@ SELECT
   class_of(service_tier) AS service_tier,  -- the provider's: priority, flex, batch, ...
   coalesce(nullif(class_of(region), ''), model_region(model)) AS region,  -- where it had to be computed, if that costs more
   effort,
+  provider,  -- who serves the model, as the agent says
+  plan,      -- the subscription that the call belongs to, as the agent says
   CASE
     WHEN channel IN ('otlp_metric', 'vendor_api') OR is_session_usage(type, agent) THEN CAST(0 AS BIGINT)
     ELSE prompt_class(coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0))
@@ -67,6 +69,8 @@ SELECT
   '' AS service_tier,
   model_region(model) AS region,
   effort,
+  provider,
+  plan,
   CAST(0 AS BIGINT) AS prompt_class,
   auxiliary_usage.web_searches AS web_searches,
   reported_cost_usd,

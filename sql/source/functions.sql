@@ -936,6 +936,19 @@ CREATE OR REPLACE MACRO word_of(text) AS
 -- word_of(NULL) -> NULL;
 -- word_of('no word') -> NULL;
 
+-- The first by name of the names in a list with commas between.
+CREATE OR REPLACE MACRO first_of_list(names) AS
+  list_min(list_filter(list_transform(string_split(names, ','), lambda name: trim(name)), lambda name: name <> ''));
+-- first_of_list('payments, compilers,,') -> 'compilers';
+-- first_of_list(' , ') -> NULL;
+-- first_of_list(NULL) -> NULL;
+
+-- Who serves the models of Claude Code, as OpenTelemetry names it.
+CREATE OR REPLACE MACRO provider_of(text) AS CASE word_of(text) WHEN 'firstparty' THEN 'anthropic' ELSE word_of(text) END;
+-- provider_of('firstParty') -> 'anthropic';
+-- provider_of('bedrock') -> 'bedrock';
+-- provider_of(NULL) -> NULL;
+
 -- The service tier of a call of Codex. Fast is its own word for OpenAI's priority.
 CREATE OR REPLACE MACRO codex_service_tier(text) AS CASE word_of(text) WHEN 'fast' THEN 'priority' ELSE word_of(text) END;
 -- codex_service_tier('fast') -> 'priority';

@@ -203,6 +203,11 @@ export const TYPES = {
     ),
     region: word('us', 'where it had to be computed, if that costs more, such as `us` or `eu`'),
     effort: word('high', 'how hard the model was asked to think'),
+    provider: word('anthropic', 'who serves the model, such as `anthropic`, `bedrock` or `vertex`'),
+    plan: word(
+      'team',
+      'the subscription that the call belongs to, such as `pro`, `max`, `team` or `enterprise`',
+    ),
     web_searches: WEB_SEARCHES,
     reported_cost_usd: {
       kind: 'decimal',
@@ -242,6 +247,13 @@ export const TYPES = {
     exit_code: count(0, { min: -MOST }),
     duration_ms: DURATION,
     timed_out: { kind: 'boolean', example: false },
+  },
+  retention_sweep: {
+    transcripts_deleted: count(12, {
+      isRequired: true,
+      about: 'transcripts that the agent deleted from the machine because they were old',
+    }),
+    period_days: count(30, { about: 'how many days it keeps them' }),
   },
 } satisfies Record<string, Members>;
 

@@ -19,14 +19,19 @@ function conditionOf(text: string): Condition | undefined {
   return name === '' ? undefined : { place: placeOf(name), values: values?.split('|') };
 }
 
-/** The records of a signal that become events, by name, and the view of sql/source/otlp that maps them. */
+/** Names of records with their conditions. */
+const Conditions = z
+  .record(z.string(), z.string())
+  .default({})
+  .transform((records) => new Map(Object.entries(records).map(([name, text]) => [name, conditionOf(text)])));
+
+/**
+ * The records of a signal that become events, by name, and the view of sql/source/otlp that maps them; and those that only tell a setting of
+ * their session or call.
+ */
 const Names = z
-  .object({ section: z.string(), records: z.record(z.string(), z.string()) })
-  .default({ section: '', records: {} })
-  .transform(({ section, records }) => ({
-    section,
-    conditions: new Map(Object.entries(records).map(([name, text]) => [name, conditionOf(text)])),
-  }));
+  .object({ section: z.string(), records: Conditions, settings: Conditions })
+  .default({ section: '', records: new Map(), settings: new Map() });
 
 /** sql/source/otlp/names.json: agents, with the services, scopes and name prefixes that identify them. The last one is any other agent. */
 const Agents = z.array(
@@ -47,11 +52,11 @@ type Agent = z.infer<typeof Agents>[number];
 
 const AGENTS = Agents.parse(JSON.parse(readFileSync(join(OTLP.sql, 'names.json'), 'utf8')));
 
-/** The agent of a record, its name without the agent's prefix, and the view that maps it. */
+/** The agent of a record, its name without the agent's prefix, and the view that maps it: undefined if it only tells a setting. */
 export interface Known {
   readonly agent: string;
   readonly name: string;
-  readonly section: string;
+  readonly section: string | undefined;
 }
 
 /** The attributes that name a record. */
@@ -63,7 +68,7 @@ const NAMED_BY: Readonly<Record<Signal, readonly number[]>> = {
 
 const SERVICE = placeOf('service.name');
 
-/** Identifies the agent of a record and the record itself; undefined if it becomes no event. */
+/** Identifies the agent of a record and the record itself; undefined if it becomes no event and tells no setting. */
 export function knownOf(signal: Signal, { name, scope, attributes }: Telemetry): Known | undefined {
   const service = attributes[SERVICE] ?? '';
   let said: string | undefined;
@@ -75,12 +80,21 @@ export function knownOf(signal: Signal, { name, scope, attributes }: Telemetry):
   // An agent with names of its own for spans can also send the names of the conventions.
   const whole = signal === 'traces' && prefix !== '' && name.startsWith(prefix) ? name : (said ?? name);
   const short = whole.startsWith(prefix) ? whole.slice(prefix.length) : whole;
-  const { section, conditions } = agent[signal];
-  if (!conditions.has(short) || !holds(conditions.get(short), attributes)) return undefined;
-  return { agent: agent.agent === '' ? service : agent.agent, name: short, section };
+  const { section, records, settings } = agent[signal];
+  const isEvent = holds(records, short, attributes);
+  if (!isEvent && !holds(settings, short, attributes)) return undefined;
+  return {
+    agent: agent.agent === '' ? service : agent.agent,
+    name: short,
+    section: isEvent ? section : undefined,
+  };
 }
 
-function holds(condition: Condition | undefined, attributes: Attributes): boolean {
+type Conditions = z.infer<typeof Conditions>;
+
+function holds(conditions: Conditions, name: string, attributes: Attributes): boolean {
+  if (!conditions.has(name)) return false;
+  const condition = conditions.get(name);
   if (condition === undefined) return true;
   const value = attributes[condition.place];
   return value !== undefined && condition.values?.includes(value) !== false;

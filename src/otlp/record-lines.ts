@@ -56,10 +56,13 @@ export class RecordLines {
     const known = knownOf(this.signal, record);
     if (known === undefined) this.ignored += 1;
     else if (record.isCumulative === true) this.cumulative += 1;
-    else this.keep(record, known);
+    else if (known.section === undefined) {
+      this.sessions.note(this.sender, known.agent, record);
+      this.ignored += 1;
+    } else this.keep(record, known, known.section);
   }
 
-  private keep(record: Telemetry, known: Known): void {
+  private keep(record: Telemetry, known: Known, section: string): void {
     const { requestId, userId } = this.sender;
     const { time, start, value, kind, attributes } = record;
     if (known.name === 'invoke_agent') this.agents.push({ at: this.lines.length, span: record });
@@ -73,7 +76,7 @@ export class RecordLines {
     this.lines.push(
       `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
     );
-    this.sections.push(known.section);
+    this.sections.push(section);
     this.moments.push(this.sessions.note(this.sender, agent, record));
   }
 

@@ -7,17 +7,24 @@ import type { Telemetry } from './telemetry.js';
 const SHARE = { user: 2 << 20, keys: 20 << 20, organization: 40 << 20 };
 /** The minimum that a session counts for. */
 const SESSION_CHARACTERS = 1000;
-/** How many changes of a session are remembered, and how many of its files. */
+/** How many changes of a session are remembered, how many of its files, and how many of its newest calls. */
 const CHANGES_AT_MOST = 50;
 const FILES_AT_MOST = 1000;
+const CALLS_AT_MOST = 200;
 /** How many digits of a file's hash tell it apart in a session, and the characters that it counts for. */
 const FILE_DIGITS = 16;
 const FILE_CHARACTERS = 32;
+/** How many characters of a call's id and of its mode are remembered. */
+const CALL_CHARACTERS = 64;
 
 /** Settings that an agent reports once, and that hold for the rest of the session. */
 const NAMES = ['to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'];
 const SETTINGS = NAMES.map((name) => ({ name, place: placeOf(name) }));
 const FROM_MODE = placeOf('from_mode');
+/** The mode in which an agent decided on a call of a tool. */
+const CALL_MODE = placeOf('permission_mode');
+const CALL = placeOf('tool_use_id');
+const SUB_AGENT = placeOf('agent_id');
 
 /** The attributes that identify a session, the most reliable first. */
 const SESSION = ['gen_ai.conversation.id', 'conversation.id', 'session.id'].map(placeOf);
@@ -27,7 +34,10 @@ const SUCCESS = placeOf('success');
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A session's settings for a record, and whether an earlier call of it has read or written the record's file. */
+/**
+ * A session's settings for a record, the mode in which its call was decided on, and whether an earlier call of the session has read or
+ * written the record's file.
+ */
 export type State = Readonly<Record<string, string | true>>;
 
 /** An agent's report on a session: its settings from an instant on, and the mode before. Unix milliseconds. */
@@ -51,6 +61,8 @@ export interface Moment {
   readonly at: number;
   /** The hash of the file that the record names. */
   readonly file: string | undefined;
+  /** The id of the call that it names. */
+  readonly call: string | undefined;
 }
 
 /** The report of an agent on a session. */
@@ -58,6 +70,8 @@ interface Session {
   readonly changes: readonly Change[];
   /** By the hashes of files: when a call first read or wrote them. Unix milliseconds. */
   readonly files: Map<string, number>;
+  /** By the ids of calls: the mode in which they were decided on. */
+  readonly calls: Map<string, string>;
 }
 
 /** The sessions of one sender. */
@@ -84,24 +98,32 @@ export class Sessions {
     const settings = settingsIn(attributes);
     const file = fileIn(attributes);
     const touched = attributes[SUCCESS] === 'true' ? file : undefined;
-    if (settings !== undefined || touched !== undefined) {
+    const call = attributes[CALL]?.slice(0, CALL_CHARACTERS);
+    const mode = attributes[CALL_MODE];
+    if (settings !== undefined || touched !== undefined || mode !== undefined) {
       const { orgId, userId } = sender;
       const shares = this.organizations.get(orgId) ?? newShares();
       this.organizations.set(orgId, shares);
       const share = shares.get(userId ?? '') ?? newShare(sender);
-      const known = share.get(key) ?? { changes: [], files: new Map() };
-      if (touched !== undefined) addFile(known.files, touched, at);
-      const change = settings && { at, settings, before: beforeIn(attributes) };
-      share.set(key, { changes: withChange(known.changes, change), files: known.files });
+      const { changes, files, calls } = share.get(key) ?? {
+        changes: [],
+        files: new Map(),
+        calls: new Map(),
+      };
+      if (touched !== undefined) addFile(files, touched, at);
+      if (call && mode !== undefined) addCall(calls, call, mode);
+      const said = settings ?? (attributes[SUB_AGENT] ? undefined : decidedIn(mode, changes, at));
+      const change = said && { at, settings: said, before: beforeIn(attributes) };
+      share.set(key, { changes: withChange(changes, change), files, calls });
       // TRICKY: setting an existing key would keep its old size.
       shares.delete(userId ?? '');
       shares.set(userId ?? '', share);
     }
-    return { sender, key, at, file };
+    return { sender, key, at, file, call };
   }
 
   /** The state of a session at a moment. */
-  at({ sender: { orgId, userId }, key, at, file }: Moment): State | undefined {
+  at({ sender: { orgId, userId }, key, at, file, call }: Moment): State | undefined {
     const session = this.organizations
       .get(orgId)
       ?.get(userId ?? '')
@@ -109,7 +131,14 @@ export class Sessions {
     if (session === undefined) return undefined;
     const settings = settingsAt(session.changes, at);
     const since = file === undefined ? undefined : session.files.get(file);
-    return since !== undefined && since < at ? { ...settings, knows_file: true } : settings;
+    const mode = call === undefined ? undefined : session.calls.get(call);
+    const isKnown = since !== undefined && since < at;
+    if (!isKnown && mode === undefined) return settings;
+    return {
+      ...settings,
+      ...(isKnown ? { knows_file: true as const } : {}),
+      ...(mode === undefined ? {} : { call_mode: mode }),
+    };
   }
 }
 
@@ -129,8 +158,12 @@ function newShares(): Shares {
 function newShare({ userId }: SessionSender): Share {
   return new LRUCache({
     maxSize: userId === null ? SHARE.keys : SHARE.user,
-    sizeCalculation: ({ changes, files }, key) =>
-      SESSION_CHARACTERS + key.length + charactersOf(changes) + files.size * FILE_CHARACTERS,
+    sizeCalculation: ({ changes, files, calls }, key) =>
+      SESSION_CHARACTERS +
+      key.length +
+      charactersOf(changes) +
+      files.size * FILE_CHARACTERS +
+      calls.size * 2 * CALL_CHARACTERS,
   });
 }
 
@@ -164,6 +197,22 @@ function fileIn(attributes: Attributes): string | undefined {
     if (path) return hash('md5', path).slice(0, FILE_DIGITS);
   }
   return undefined;
+}
+
+/** Adds the mode of a call. The newest calls of a session are remembered: a call ends soon after the decision on it. */
+function addCall(calls: Map<string, string>, call: string, mode: string): void {
+  calls.delete(call);
+  calls.set(call, mode.slice(0, CALL_CHARACTERS));
+  for (const oldest of calls.keys()) {
+    if (calls.size <= CALLS_AT_MOST) return;
+    calls.delete(oldest);
+  }
+}
+
+/** The mode of the main agent's decision as a setting of its session, unless it is the one that held. */
+function decidedIn(mode: string | undefined, changes: readonly Change[], at: number): Settings | undefined {
+  if (mode === undefined || settingsAt(changes, at)?.to_mode === mode) return undefined;
+  return { to_mode: mode };
 }
 
 function settingsIn(attributes: Attributes): Settings | undefined {

@@ -67,6 +67,10 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "is_installation", type: "BOOLEAN", isNullable: true, comment: "whether user_id is an installation of an agent, not a person" },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true, comment: "tool_call: refused by a person, a rule or a hook, or interrupted by a person" },
       { name: "lines_suggested", type: "BIGINT", isNullable: true, comment: "vendor_lines: of which lines_added were taken; null if the vendor doesn't tell" },
+      { name: "provider", type: "VARCHAR", isNullable: true, comment: "model_usage: who serves the model: anthropic, bedrock, ..." },
+      { name: "plan", type: "VARCHAR", isNullable: true, comment: "model_usage: the subscription that it belongs to: pro, max, team, enterprise, ..." },
+      { name: "transcripts_deleted", type: "BIGINT", isNullable: true, comment: "retention_sweep: that the agent deleted from the machine because they were old" },
+      { name: "period_days", type: "BIGINT", isNullable: true, comment: "retention_sweep: how many days it keeps them" },
     ],
   },
   aliases: {
@@ -190,6 +194,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "user_turns", type: "BIGINT", isNullable: false },
       { name: "costed_calls", type: "BIGINT", isNullable: false, comment: "calls of models of which it says what they cost" },
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: false, comment: "what it says; 0 if it says it of none" },
+      { name: "transcripts_deleted", type: "BIGINT", isNullable: false, comment: "by the agent, because they were old" },
     ],
   },
   decided_users: {
@@ -753,6 +758,10 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "is_installation", type: "BOOLEAN", isNullable: true },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true },
       { name: "lines_suggested", type: "BIGINT", isNullable: true },
+      { name: "provider", type: "VARCHAR", isNullable: true },
+      { name: "plan", type: "VARCHAR", isNullable: true },
+      { name: "transcripts_deleted", type: "BIGINT", isNullable: true },
+      { name: "period_days", type: "BIGINT", isNullable: true },
     ],
   },
   day_quality: {
@@ -843,6 +852,10 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "is_installation", type: "BOOLEAN", isNullable: true },
       { name: "is_stopped", type: "BOOLEAN", isNullable: true },
       { name: "lines_suggested", type: "BIGINT", isNullable: true },
+      { name: "provider", type: "VARCHAR", isNullable: true },
+      { name: "plan", type: "VARCHAR", isNullable: true },
+      { name: "transcripts_deleted", type: "BIGINT", isNullable: true },
+      { name: "period_days", type: "BIGINT", isNullable: true },
     ],
   },
   file_changes: {
@@ -996,6 +1009,8 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "service_tier", type: "VARCHAR", isNullable: true, comment: "the provider's: priority, flex, batch, ..." },
       { name: "region", type: "VARCHAR", isNullable: true, comment: "where it had to be computed, if that costs more" },
       { name: "effort", type: "VARCHAR", isNullable: true },
+      { name: "provider", type: "VARCHAR", isNullable: true, comment: "who serves the model, as the agent says" },
+      { name: "plan", type: "VARCHAR", isNullable: true, comment: "the subscription that the call belongs to, as the agent says" },
       { name: "prompt_class", type: "BIGINT", isNullable: true, comment: "the limit of prices that its prompt exceeds, in tokens; 0 for none, and for sums of several calls" },
       { name: "web_searches", type: "BIGINT", isNullable: true },
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true, comment: "what the agent or provider says that it cost" },
@@ -2352,10 +2367,12 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "users_with_other_turns", type: "BIGINT", comment: "of these, those for whom the two differ by more than 1 %, e.g. 0" },
       { name: "log_turns", type: "BIGINT", comment: "turns of these users in transcripts, e.g. 88" },
       { name: "hook_turns", type: "BIGINT", comment: "the same by hooks, e.g. 88" },
+      { name: "users_with_deleted_transcripts", type: "BIGINT", comment: "users of whom the agent has deleted transcripts, because they were old, e.g. 0" },
+      { name: "transcripts_deleted", type: "BIGINT", comment: "how many, e.g. 0" },
     ],
   },
   coverage: {
-    shownFirst: ["user_id", "date", "agent", "channels", "events", "disagreements", "token_difference_ratio", "turn_difference_ratio", "shadowed"],
+    shownFirst: ["user_id", "date", "agent", "channels", "events", "disagreements", "token_difference_ratio", "turn_difference_ratio", "shadowed", "transcripts_deleted"],
     members: [
       { name: "user_id", type: "VARCHAR", comment: "id of the user, e.g. ada" },
       { name: "user_email", type: "VARCHAR", comment: "newest e-mail address in the user's events, or null, e.g. ada@acme.example" },
@@ -2383,6 +2400,7 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "token_difference_ratio", type: "DOUBLE", comment: "difference between the tokens of log and telemetry, as a share of the greater, or null, e.g. 0.002" },
       { name: "turn_difference_ratio", type: "DOUBLE", comment: "difference between the user turns of log and hooks, as a share of the greater, or null, e.g. 0" },
       { name: "disagreements", type: "BIGINT", comment: "how many of the two differences are above 1 %, e.g. 0" },
+      { name: "transcripts_deleted", type: "BIGINT", comment: "transcripts that the agent says it deleted because they were old: what nobody had read of them is lost, e.g. 0" },
     ],
   },
   coverage_by_group: {

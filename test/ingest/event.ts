@@ -18,6 +18,7 @@ export const REQUIRED: Readonly<Record<string, Members>> = {
   skill_use: { skill_name: 'release-notes' },
   slash_command: { command_name: 'review' },
   hook_run: { hook_event: 'PostToolUse', command: 'npm run lint' },
+  retention_sweep: { transcripts_deleted: 12 },
 };
 
 /** Every type with the members that it may have besides. */
@@ -36,6 +37,8 @@ export const OPTIONAL: Readonly<Record<string, Members>> = {
     service_tier: 'priority',
     region: 'us',
     effort: 'high',
+    provider: 'anthropic',
+    plan: 'team',
     web_searches: 2,
     reported_cost_usd: 0.002825,
   },
@@ -46,6 +49,7 @@ export const OPTIONAL: Readonly<Record<string, Members>> = {
   skill_use: {},
   slash_command: {},
   hook_run: { matcher: 'Edit|Write', exit_code: 2, duration_ms: 900, timed_out: true },
+  retention_sweep: { period_days: 30 },
 };
 
 export const TYPES = Object.keys(REQUIRED);

@@ -52,6 +52,9 @@ function rowOf(organization: Organization, events: readonly StoredEvent[]) {
     turn_difference_ratio,
     disagreements: [token_difference_ratio, turn_difference_ratio].filter((share) => (share ?? 0) > 0.01)
       .length,
+    transcripts_deleted: sum(
+      ofType(events, 'retention_sweep').map((event) => event.count('transcripts_deleted')),
+    ),
   };
 }
 
@@ -83,6 +86,8 @@ export function qualityByAgent(organization: Organization) {
           users_with_other_turns: turns.filter((row) => Number(row.turn_difference_ratio) > 0.01).length,
           log_turns: sum(turns.map((row) => most(row, ['log'], 'user_turns'))),
           hook_turns: sum(turns.map((row) => most(row, ['hook'], 'user_turns'))),
+          users_with_deleted_transcripts: ofUsers.filter((row) => row.transcripts_deleted > 0).length,
+          transcripts_deleted: sum(ofUsers.map((row) => row.transcripts_deleted)),
         };
       }),
   );

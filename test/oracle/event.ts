@@ -13,7 +13,8 @@ export type Type =
   | 'pull_request'
   | 'skill_use'
   | 'slash_command'
-  | 'hook_run';
+  | 'hook_run'
+  | 'retention_sweep';
 
 /** A valid event as it is sent (docs/events.md). An optional member that is null is one that is absent. */
 export interface SentEvent {
@@ -80,6 +81,8 @@ const OF_CALLS = [
   'reported_cost_usd',
 ];
 
+const OF_SERVING = ['provider', 'plan'];
+
 export const OF_TYPE: Record<Type, readonly string[]> = {
   session_start: [],
   session_end: ['reason'],
@@ -94,6 +97,7 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
     'cache_write_1h_tokens',
     'request_id',
     ...OF_CALLS,
+    ...OF_SERVING,
   ],
   other_usage: [
     'model',
@@ -112,6 +116,7 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
   skill_use: ['skill_name'],
   slash_command: ['command_name'],
   hook_run: ['hook_event', 'matcher', 'command', 'exit_code', 'duration_ms', 'timed_out'],
+  retention_sweep: ['transcripts_deleted', 'period_days'],
 };
 
 /** The members in the order of the table's columns: by them it is decided which of two copies stands. */
@@ -147,6 +152,9 @@ const COLUMNS = [
   ...OF_CALLS,
   'is_installation',
   'is_stopped',
+  ...OF_SERVING,
+  'transcripts_deleted',
+  'period_days',
 ];
 
 /** The channels, the best first (docs/quality.md, "Events of several channels"). */

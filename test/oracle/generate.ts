@@ -181,6 +181,8 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     service_tier: optional(oneOf('priority', 'flex', 'default')),
     region: optional(oneOf('us', 'not_available')),
     effort: optional(oneOf('high', 'low')),
+    provider: optional(oneOf('anthropic', 'bedrock')),
+    plan: optional(oneOf('team', 'max')),
     web_searches: optional(oneOf(0, 1, 3)),
     reported_cost_usd: optional(oneOf(0, 0.5, 0.002825, 1_000_000)),
   },
@@ -225,6 +227,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     duration_ms: optional(oneOf(0, 1, 200)),
     timed_out: optional(fc.boolean()),
   },
+  retention_sweep: { transcripts_deleted: oneOf(0, 1, 12), period_days: optional(oneOf(7, 30)) },
 };
 
 /** What decides whether an event counts, and which copy of it stands. */
@@ -282,6 +285,7 @@ const TYPES: [type: string, weight: number][] = [
   ['skill_use', 2],
   ['slash_command', 2],
   ['hook_run', 2],
+  ['retention_sweep', 1],
 ];
 
 /** What an organization draws its events from: the fewer, the more they meet. */

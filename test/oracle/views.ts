@@ -295,6 +295,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
       service_tier: wayOf(event, 'service_tier'),
       region: wayOf(event, 'region'),
       effort: event.text('effort'),
+      provider: event.text('provider'),
+      plan: event.text('plan'),
       prompt_class: promptClassOf(event),
       web_searches: event.count('web_searches'),
       reported_cost_usd: event.value('reported_cost_usd'),

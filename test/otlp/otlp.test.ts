@@ -334,6 +334,107 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
+    'the mode in which a call was decided on, which holds for the session if its main agent called',
+    CLAUDE,
+    [
+      claude('permission_mode_changed', { from_mode: 'default', to_mode: 'plan' }),
+      ...(
+        [
+          ['t-1', 'bypassPermissions', 'accept', 'a1'],
+          ['t-2', 'acceptEdits', 'accept', ''],
+          ['t-3', 'plan', 'reject', 'a1'],
+        ] as const
+      ).map(([tool_use_id, permission_mode, decision, agent_id], second) =>
+        claude('tool_decision', {
+          ...{ tool_use_id, tool_name: 'Write', permission_mode, decision },
+          ...{ 'event.timestamp': `2026-06-10T10:00:1${second}Z`, ...(agent_id === '' ? {} : { agent_id }) },
+        }),
+      ),
+      ...['t-1', 't-2', 't-4'].map((tool_use_id, second) =>
+        claude('tool_result', {
+          ...{ tool_use_id, tool_name: 'Write', success: 'true' },
+          ...{ 'event.timestamp': `2026-06-10T10:00:2${second}Z` },
+          tool_input: JSON.stringify({ file_path: `/p/${tool_use_id}.ts` }),
+        }),
+      ),
+      ...['10', '30'].map((second) =>
+        claude('user_prompt', {
+          ...{ 'prompt.id': `p-${second}`, 'event.timestamp': `2026-06-10T10:00:${second}Z` },
+        }),
+      ),
+    ],
+    [
+      { event_id: 'turn:otlp:p-10', autonomy_mode: 'spec' },
+      { event_id: 'tool:t-3', autonomy_mode: 'spec', is_stopped: true },
+      { event_id: 'file:t-1', autonomy_mode: 'auto-high' },
+      { event_id: 'tool:t-1', autonomy_mode: 'auto-high' },
+      { event_id: 'file:t-2', autonomy_mode: 'auto-low' },
+      { event_id: 'tool:t-2', autonomy_mode: 'auto-low' },
+      { event_id: 'file:t-4', autonomy_mode: 'auto-low' },
+      { event_id: 'tool:t-4', autonomy_mode: 'auto-low' },
+      { event_id: 'turn:otlp:p-30', autonomy_mode: 'auto-low' },
+    ],
+  ],
+  [
+    'who serves a call, on which plan, and how long what it wrote to the cache lives',
+    { ...CLAUDE, 'anthropic.provider': 'firstParty', 'anthropic.plan': 'Team' },
+    [
+      ...[{ cache_creation_1h_tokens: 300 }, { cache_creation_5m_tokens: 100 }, {}].map((split, place) =>
+        claude('api_request', {
+          ...{ model: 'claude-opus-5', request_id: `req_${place}`, input_tokens: 3, output_tokens: 1 },
+          ...{ cache_creation_tokens: 400, query_source: 'auxiliary', ...split },
+        }),
+      ),
+      claude('api_request', {
+        ...{ model: 'claude-opus-5', request_id: 'req_3', input_tokens: 3, output_tokens: 1 },
+        ...{ query_source: 'auxiliary', 'anthropic.provider': 'bedrock', 'anthropic.plan': '' },
+      }),
+    ],
+    [
+      ...[300, 300, null].map((cache_write_1h_tokens, place) => ({
+        ...{ event_id: `usage:otlp:req_${place}`, cache_write_tokens: 400, cache_write_1h_tokens },
+        ...{ provider: 'anthropic', plan: 'team' },
+      })),
+      { event_id: 'usage:otlp:req_3', provider: 'bedrock', plan: null },
+    ],
+  ],
+  [
+    'transcripts that were deleted, unless there were none',
+    CLAUDE,
+    [
+      claude('retention_sweep', { transcripts_deleted: '12', period_days: '30' }),
+      claude('retention_sweep', { transcripts_deleted: 0, period_days: 30 }),
+    ],
+    [{ type: 'retention_sweep', transcripts_deleted: 12, period_days: 30 }],
+  ],
+  [
+    'a person whom a gateway has signed in, with groups, and an installation that only says so',
+    { 'service.name': 'claude-code' },
+    [
+      ...[
+        { 'identity.source': 'gateway-oidc' },
+        {},
+        { 'identity.source': 'gateway-oidc', 'team.id': 'core' },
+      ].map((source, place) => ({
+        attributes: {
+          ...{ 'session.id': 's-1', 'event.timestamp': AT, 'event.name': 'user_prompt' },
+          ...{
+            'prompt.id': `p-${place}`,
+            'user.id': '00u1abcd',
+            'user.groups': 'payments, all-staff',
+            ...source,
+          },
+        },
+        body: '',
+      })),
+    ],
+    [
+      { event_id: 'turn:otlp:p-0', user_id: '00u1abcd', is_installation: null, team: 'all-staff' },
+      { event_id: 'turn:otlp:p-1', user_id: '00u1abcd', is_installation: true, team: null },
+      { event_id: 'turn:otlp:p-2', user_id: '00u1abcd', is_installation: null, team: 'core' },
+    ],
+  ],
+  [
     'a command of Codex that failed, and a usage of which most was cached',
     { 'service.name': 'codex_exec' },
     [
@@ -993,7 +1094,15 @@ test('the list of attributes that are kept has what the mapping reads, and nothi
       'gen_ai.operation.name',
       'ai.operationId',
     ],
-    ...['from_mode', 'to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'],
+    ...[
+      'permission_mode',
+      'from_mode',
+      'to_mode',
+      'approval_policy',
+      'sandbox_policy',
+      'mcp_servers',
+      'approval_mode',
+    ],
   ];
   expect([...new Set([...inSql, ...elsewhere])].sort()).toEqual(JSON.parse(read('attributes.json')).sort());
 });

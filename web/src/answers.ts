@@ -2607,6 +2607,14 @@ export interface QualityByAgentRow {
    * the same by hooks
    */
   hook_turns: number;
+  /**
+   * users of whom the agent has deleted transcripts, because they were old
+   */
+  users_with_deleted_transcripts: number;
+  /**
+   * how many
+   */
+  transcripts_deleted: number;
 }
 export interface CoverageRow {
   /**
@@ -2667,6 +2675,10 @@ export interface CoverageRow {
    * how many of the two differences are above 1 %
    */
   disagreements: number;
+  /**
+   * transcripts that the agent says it deleted because they were old: what nobody had read of them is lost
+   */
+  transcripts_deleted: number;
 }
 export interface CoverageByGroupRow {
   /**

@@ -96,6 +96,15 @@ export function Channels({ range }: { range: Range }) {
           ))}
         </ScrolledTable>
       )}
+      {[...agents]
+        .filter(([, { transcripts_deleted }]) => transcripts_deleted > 0)
+        .map(([agent, { transcripts_deleted, users_with_deleted_transcripts }]) => (
+          <p class="note" key={agent}>
+            {nameOf('agent', agent)} has deleted {figure(transcripts_deleted, 'count')} old transcripts, on{' '}
+            {figure(users_with_deleted_transcripts, 'count')} user-days. What nobody had collected of them is
+            lost: "daybook report coverage" names the users.
+          </p>
+        ))}
       {rows.some(({ differing }) => differing > 0) && (
         <p class="note">
           The better channel counts, so the numbers of a day are mostly right. "daybook report coverage" names

@@ -46,6 +46,8 @@ read_line AS (
       "service_tier": "VARCHAR",
       "region": "VARCHAR",
       "effort": "VARCHAR",
+      "provider": "VARCHAR",
+      "plan": "VARCHAR",
       "web_searches": "DOUBLE",
       "reported_cost_usd": "DOUBLE",
       "duration_ms": "DOUBLE",
@@ -65,7 +67,9 @@ read_line AS (
       "command": "VARCHAR",
       "matcher": "VARCHAR",
       "exit_code": "DOUBLE",
-      "timed_out": "BOOLEAN"
+      "timed_out": "BOOLEAN",
+      "transcripts_deleted": "DOUBLE",
+      "period_days": "DOUBLE"
     }') AS event,
     -- The JSON types of the members, null if absent: from_json would read 12 as '12'.
     json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.repo_owner', '$.head_commit', '$.cwd', '$.agent_id', '$.parent_agent_id', '$.team', '$.department', '$.cost_center', '$.is_installation', '$.channel', '$']) AS types
@@ -76,7 +80,7 @@ typed_line AS (
     *,
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
-      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id', '$.requested_model', '$.speed', '$.service_tier', '$.region', '$.effort', '$.web_searches', '$.reported_cost_usd'])
+      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id', '$.requested_model', '$.speed', '$.service_tier', '$.region', '$.effort', '$.provider', '$.plan', '$.web_searches', '$.reported_cost_usd'])
       WHEN 'other_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.web_searches', '$.duration_ms'])
       WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.is_stopped', '$.duration_ms'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
@@ -85,6 +89,7 @@ typed_line AS (
       WHEN 'skill_use' THEN json_type(line, ['$.skill_name'])
       WHEN 'slash_command' THEN json_type(line, ['$.command_name'])
       WHEN 'hook_run' THEN json_type(line, ['$.hook_event', '$.command', '$.matcher', '$.exit_code', '$.duration_ms', '$.timed_out'])
+      WHEN 'retention_sweep' THEN json_type(line, ['$.transcripts_deleted', '$.period_days'])
     END AS own_types,
     CASE
       WHEN types[3] = 'VARCHAR' THEN rfc3339_ms(event.timestamp)
@@ -127,7 +132,7 @@ SELECT
     WHEN types[21] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cost_center'
     WHEN types[22] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type is_installation'
     WHEN types[23] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
-    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'other_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
+    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'other_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run', 'retention_sweep') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
       CASE
@@ -150,8 +155,10 @@ SELECT
         WHEN own_types[10] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type service_tier'
         WHEN own_types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type region'
         WHEN own_types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type effort'
-        WHEN own_types[13] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[13] <> 'DOUBLE' OR NOT is_integer(event.web_searches)) THEN 'wrong_type web_searches'
-        WHEN own_types[14] NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'NULL') THEN 'wrong_type reported_cost_usd'
+        WHEN own_types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type provider'
+        WHEN own_types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type plan'
+        WHEN own_types[15] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[15] <> 'DOUBLE' OR NOT is_integer(event.web_searches)) THEN 'wrong_type web_searches'
+        WHEN own_types[16] NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'NULL') THEN 'wrong_type reported_cost_usd'
       END
     WHEN event.type = 'other_usage' THEN
       CASE
@@ -214,6 +221,12 @@ SELECT
         WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
         WHEN own_types[6] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type timed_out'
       END
+    WHEN event.type = 'retention_sweep' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member transcripts_deleted'
+        WHEN own_types[1] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[1] <> 'DOUBLE' OR NOT is_integer(event.transcripts_deleted)) THEN 'wrong_type transcripts_deleted'
+        WHEN own_types[2] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[2] <> 'DOUBLE' OR NOT is_integer(event.period_days)) THEN 'wrong_type period_days'
+      END
   END AS form_fault,
   event.org_id AS named_org_id,
   occurred_ms,
@@ -251,6 +264,8 @@ SELECT
   CASE WHEN event.type IN ('model_usage') THEN event.service_tier END AS service_tier,
   CASE WHEN event.type IN ('model_usage') THEN event.region END AS region,
   CASE WHEN event.type IN ('model_usage') THEN event.effort END AS effort,
+  CASE WHEN event.type IN ('model_usage') THEN event.provider END AS provider,
+  CASE WHEN event.type IN ('model_usage') THEN event.plan END AS plan,
   CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.web_searches) END AS web_searches,
   CASE WHEN event.type IN ('model_usage') THEN event.reported_cost_usd END AS reported_cost_usd,
   CASE WHEN event.type IN ('other_usage', 'tool_call', 'hook_run') THEN clamped(event.duration_ms) END AS duration_ms,
@@ -270,5 +285,7 @@ SELECT
   CASE WHEN event.type IN ('hook_run') THEN event.command END AS command,
   CASE WHEN event.type IN ('hook_run') THEN event.matcher END AS matcher,
   CASE WHEN event.type IN ('hook_run') THEN clamped(event.exit_code) END AS exit_code,
-  CASE WHEN event.type IN ('hook_run') THEN event.timed_out END AS timed_out
+  CASE WHEN event.type IN ('hook_run') THEN event.timed_out END AS timed_out,
+  CASE WHEN event.type IN ('retention_sweep') THEN clamped(event.transcripts_deleted) END AS transcripts_deleted,
+  CASE WHEN event.type IN ('retention_sweep') THEN clamped(event.period_days) END AS period_days
 FROM typed_line

@@ -40,6 +40,8 @@ SELECT
   service_tier,
   region,
   effort,
+  provider,
+  plan,
   web_searches,
   reported_cost_usd,
   duration_ms,
@@ -59,5 +61,7 @@ SELECT
   command,
   matcher,
   exit_code,
-  timed_out
+  timed_out,
+  transcripts_deleted,
+  period_days
 FROM lines

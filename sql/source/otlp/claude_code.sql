@@ -30,6 +30,8 @@ own AS (
     tokens_of(attributes['output_tokens']) AS output,
     tokens_of(attributes['cache_read_tokens']) AS cache_read,
     tokens_of(attributes['cache_creation_tokens']) AS cache_write,
+    CASE WHEN name = 'api_request' THEN attributes['cache_creation_1h_tokens'] END AS told_hour,
+    CASE WHEN name = 'api_request' THEN attributes['cache_creation_5m_tokens'] END AS told_minutes,
     nullif(attributes['command_name'], '') AS slash_command,
     coalesce(attributes['tool_parameters/skill_name'], attributes['tool_input/skill']) AS skill,
     CASE
@@ -92,6 +94,7 @@ event AS (
             CASE WHEN called = 'Skill' THEN 'skill_use' END
           ]
         WHEN name IN ('tool', 'tool_decision') THEN ['tool_call']
+        WHEN name = 'retention_sweep' AND tokens_of(attributes['transcripts_deleted']) > 0 THEN ['retention_sweep']
       END
     ) AS type
   FROM own
@@ -122,6 +125,7 @@ SELECT
     WHEN 'git_commit' THEN 'commit:' || call || ending
     WHEN 'pull_request' THEN 'pull_request:' || call || ending
     WHEN 'skill_use' THEN 'skill:' || call
+    WHEN 'retention_sweep' THEN 'retention_sweep:' || call
   END AS event_id,
   CASE type WHEN 'slash_command' THEN slash_command END AS command_name,
   CASE type WHEN 'model_usage' THEN model_or_unknown(attributes['model']) END AS model,
@@ -130,10 +134,16 @@ SELECT
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cache_read END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN cache_write END AS cache_write_tokens,
-  -- Older versions and spans don't say how much lives an hour.
-  CASE WHEN type = 'model_usage' AND attributes['cache_creation_1h_tokens'] IS NOT NULL THEN tokens_of(attributes['cache_creation_1h_tokens']) END AS cache_write_1h_tokens,
+  -- Older versions and spans don't say how much lives an hour, and how much five minutes.
+  CASE
+    WHEN type <> 'model_usage' THEN NULL
+    WHEN told_hour IS NOT NULL THEN tokens_of(told_hour)
+    WHEN told_minutes IS NOT NULL THEN greatest(cache_write - tokens_of(told_minutes), 0)
+  END AS cache_write_1h_tokens,
   CASE type WHEN 'model_usage' THEN word_of(attributes['speed']) END AS speed,
   CASE type WHEN 'model_usage' THEN word_of(attributes['effort']) END AS effort,
+  CASE type WHEN 'model_usage' THEN provider_of(attributes['anthropic.provider']) END AS provider,
+  CASE type WHEN 'model_usage' THEN word_of(attributes['anthropic.plan']) END AS plan,
   CASE type WHEN 'model_usage' THEN dollars_of(attributes['cost_usd']) END AS reported_cost_usd,
   CASE type WHEN 'tool_call' THEN called END AS tool_name,
   CASE
@@ -146,6 +156,8 @@ SELECT
   CASE type WHEN 'file_change' THEN (file).path END AS path,
   CASE type WHEN 'file_change' THEN (file).operation END AS operation,
   CASE type WHEN 'git_commit' THEN printed END AS commit_sha,
+  CASE type WHEN 'retention_sweep' THEN tokens_of(attributes['transcripts_deleted']) END AS transcripts_deleted,
+  CASE type WHEN 'retention_sweep' THEN count_of(try_cast(attributes['period_days'] AS DOUBLE)) END AS period_days,
   -- The word that Claude Code itself has for skills that it doesn't name.
   CASE type WHEN 'skill_use' THEN coalesce(name_of(skill), 'custom_skill') END AS skill_name
 FROM event

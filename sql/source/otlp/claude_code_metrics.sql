@@ -31,6 +31,8 @@ usage AS (
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheCreation'), 0) AS BIGINT) AS cache_write_tokens,
     word_of(speed) AS speed,
     word_of(effort) AS effort,
+    provider_of(min(attributes['anthropic.provider'])) AS provider,
+    word_of(min(attributes['anthropic.plan'])) AS plan,
     -- How many tokens were written to the cache for an hour no point says. The cost includes their price.
     dollars_of(CAST(sum(dollars_of("value")) FILTER (WHERE name = 'cost.usage') AS VARCHAR)) AS reported_cost_usd
   FROM (

@@ -63,6 +63,7 @@ SELECT
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cached END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN written END AS cache_write_tokens,
+  CASE type WHEN 'model_usage' THEN word_of(coalesce(nullif(attributes['gen_ai.provider.name'], ''), attributes['gen_ai.system'])) END AS provider,
   called AS tool_name,
   is_success AS success,
   CASE type WHEN 'tool_call' THEN count_of(took_ms) END AS duration_ms

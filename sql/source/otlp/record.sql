@@ -33,7 +33,12 @@ SELECT
     'repo_owner': nullif(attributes['vcs.owner.name'], ''),
     'git_branch': nullif(attributes['vcs.ref.head.name'], ''),
     'head_commit': nullif(attributes['vcs.ref.head.revision'], ''),
-    'team': coalesce(nullif(attributes['team.id'], ''), nullif(attributes['team'], '')),
+    'team': coalesce(
+      nullif(attributes['team.id'], ''),
+      nullif(attributes['team'], ''),
+      -- The groups at the identity provider, as the gateway has them. Other senders can write what they like.
+      CASE WHEN attributes['identity.source'] = 'gateway-oidc' THEN first_of_list(attributes['user.groups']) END
+    ),
     'department': nullif(attributes['department'], ''),
     'cost_center': nullif(attributes['cost_center'], ''),
     'agent_id': nullif(attributes['agent_id'], ''),
@@ -50,6 +55,8 @@ SELECT
       WHEN attributes['interactive'] = 'false' THEN 'non-interactive-cli'
     END,
     'autonomy_mode': coalesce(
+      -- What the decision on the call says goes before what the session said last.
+      autonomy_mode_of((state).call_mode),
       autonomy_mode_of((state).to_mode),
       codex_autonomy_mode(NULL, (state).approval_policy, (state).sandbox_policy, NULL),
       autonomy_mode_of((state).approval_mode)
@@ -68,8 +75,10 @@ FROM (
       nullif(lower(attributes['cursor.user.email']), ''),
       nullif(attributes['cursor.user.account_id'], ''),
       nullif(attributes['cursor.user.id'], ''),
-      -- Claude Code calls its installation so.
-      CASE WHEN agent IS DISTINCT FROM 'claude-code' THEN nullif(attributes['user.id'], '') END
+      -- Claude Code calls its installation so, unless a gateway has signed the person in.
+      CASE
+        WHEN agent IS DISTINCT FROM 'claude-code' OR attributes['identity.source'] = 'gateway-oidc' THEN nullif(attributes['user.id'], '')
+      END
     ) AS person,
     coalesce(nullif(attributes['user.id'], ''), nullif(attributes['installation.id'], '')) AS installation
   FROM lines
