@@ -17,8 +17,13 @@ const FILE_CHARACTERS = 32;
 /** How many characters of a call's id and of its mode are remembered. */
 const CALL_CHARACTERS = 64;
 
-/** Settings that an agent reports once, and that hold for the rest of the session. */
-const NAMES = ['to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'];
+/** Settings that an agent reports once, and that hold for the rest of the session. Copilot tells its repository in the span of a turn. */
+const NAMES = [
+  ...['to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'],
+  ...['repository', 'branch', 'commit_sha'].map((name) => `github.copilot.git.${name}`),
+  'github.copilot.github.org',
+  ...['remote_url', 'head_branch_name', 'head_commit_hash'].map((name) => `copilot_chat.repo.${name}`),
+];
 const SETTINGS = NAMES.map((name) => ({ name, place: placeOf(name) }));
 const FROM_MODE = placeOf('from_mode');
 /** The mode in which an agent decided on a call of a tool. */
@@ -27,7 +32,10 @@ const CALL = placeOf('tool_use_id');
 const SUB_AGENT = placeOf('agent_id');
 
 /** The attributes that identify a session, the most reliable first. */
-const SESSION = ['gen_ai.conversation.id', 'conversation.id', 'session.id'].map(placeOf);
+const SESSION = [
+  ...['gen_ai.conversation.id', 'conversation.id'],
+  ...['copilot_chat.chat_session_id', 'copilot_chat.parent_chat_session_id', 'session.id'],
+].map(placeOf);
 const TIMESTAMP = placeOf('event.timestamp');
 const FILES = ['tool_input/file_path', 'tool_input/notebook_path'].map(placeOf);
 const SUCCESS = placeOf('success');
@@ -90,7 +98,11 @@ export class Sessions {
    * Notes a record's report on its session. Answers the moment to look up once the whole request is noted, so that the same request gets
    * the same settings when it is sent again.
    */
-  note(sender: SessionSender, agent: string, { attributes, time }: Telemetry): Moment | undefined {
+  note(
+    sender: SessionSender,
+    agent: string,
+    { attributes, time, start, spanId }: Telemetry,
+  ): Moment | undefined {
     const session = SESSION.find((place) => attributes[place]);
     if (session === undefined) return undefined;
     const key = `${agent} ${attributes[session]}`;
@@ -113,7 +125,9 @@ export class Sessions {
       if (touched !== undefined) addFile(files, touched, at);
       if (call && mode !== undefined) addCall(calls, call, mode);
       const said = settings ?? (attributes[SUB_AGENT] ? undefined : decidedIn(mode, changes, at));
-      const change = said && { at, settings: said, before: beforeIn(attributes) };
+      // A span comes when it has ended, and says what has held since it began.
+      const since = spanId === undefined ? at : Number(start) / 1e6 || at;
+      const change = said && { at: since, settings: said, before: beforeIn(attributes) };
       share.set(key, { changes: withChange(changes, change), files, calls });
       // TRICKY: setting an existing key would keep its old size.
       shares.delete(userId ?? '');

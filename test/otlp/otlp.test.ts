@@ -715,6 +715,152 @@ describe('spans', () => {
   });
 });
 
+describe('spans of Copilot in VS Code', () => {
+  const at = (second: number) => `${BigInt(NANOS) + BigInt(second) * 1_000_000_000n}`;
+  const vscode = { 'service.name': 'copilot-chat', 'daybook.user_id': 'ada', 'session.id': 'window' };
+  const span = (id: string, parent: string, name: string, attributes: Attributes) => ({
+    ...{ id, parent, name, kind: 1 },
+    attributes: { 'gen_ai.operation.name': name, ...attributes },
+  });
+  const git = {
+    'github.copilot.git.repository': 'https://github.com/acme/web',
+    'github.copilot.git.branch': 'main',
+    'github.copilot.git.commit_sha': 'abc1234',
+    'github.copilot.github.org': 'acme',
+  };
+  const repository = {
+    ...{ repo: 'https://github.com/acme/web', git_branch: 'main', head_commit: 'abc1234' },
+    repo_owner: 'acme',
+  };
+  const chat = (id: string, parent: string, more: Attributes = {}) =>
+    span(id, parent, 'chat', {
+      ...{
+        'gen_ai.response.model': 'm',
+        'gen_ai.response.id': `resp_${id}`,
+        'gen_ai.provider.name': 'github',
+      },
+      ...{
+        'gen_ai.usage.input_tokens': 10,
+        'gen_ai.usage.output_tokens': 7,
+        'copilot_chat.chat_session_id': 'c-1',
+      },
+      ...more,
+    });
+  const tool = (id: string, parameters: Attributes) =>
+    span(id, '01', 'execute_tool', {
+      ...{ 'gen_ai.tool.name': 'tool', 'gen_ai.tool.call.id': id, 'gen_ai.conversation.id': 'c-1' },
+      ...Object.fromEntries(
+        Object.entries(parameters).map(([name, value]) => [`github.copilot.tool.parameters.${name}`, value]),
+      ),
+    });
+  const sent = async (...requests: object[]) => {
+    const receiver = await Receiver.start(NOW);
+    for (const request of requests) expect((await receiver.post('traces', request)).json()).toEqual({});
+    return (await receiver.events()).sort((one, other) =>
+      String(one.event_id) < String(other.event_id) ? -1 : 1,
+    );
+  };
+
+  test('are in the repository that a turn of the session has told, since the turn began', async () => {
+    const turn = (id: string, more: Attributes) =>
+      span(id, '', 'invoke_agent', { 'gen_ai.conversation.id': 'c-1', ...more });
+    const legacy = {
+      'copilot_chat.repo.remote_url': 'https://github.com/acme/web',
+      'copilot_chat.repo.head_branch_name': 'main',
+      'copilot_chat.repo.head_commit_hash': 'abc1234',
+    };
+    for (const [told, expected] of [
+      [git, repository],
+      [legacy, { ...repository, repo_owner: null }],
+    ] as const) {
+      const events = await sent(
+        // Sent before anything has told the repository.
+        spans(vscode, at(0), [chat('02', '01')]),
+        spans(vscode, at(1), [chat('03', '01'), turn('01', told)]),
+        spans(vscode, at(2), [chat('05', '04')]),
+        spans(vscode, at(3), [chat('06', '04', { 'copilot_chat.chat_session_id': 'c-2' })]),
+      );
+      const trace = `${'0a'.repeat(16)}:${'0'.repeat(14)}`;
+      expect(events).toMatchObject([
+        { event_id: `turn:otlp:${trace}01`, session_id: 'c-1', ...expected },
+        { event_id: 'usage:otlp:resp_02', session_id: 'c-1', repo: null, provider: 'github' },
+        { event_id: 'usage:otlp:resp_03', session_id: 'c-1', ...expected },
+        { event_id: 'usage:otlp:resp_05', session_id: 'c-1', ...expected },
+        { event_id: 'usage:otlp:resp_06', session_id: 'c-2', repo: null },
+      ]);
+      expect(events).toHaveLength(5);
+    }
+  });
+
+  test('tell skills, MCP tools and, with their paths, files; of contents nothing', async () => {
+    const events = await sent(
+      spans(vscode, NANOS, [
+        tool('t-1', { edit_type: 'create', file_path: '/p/a.ts' }),
+        tool('t-2', { edit_type: 'str_replace', file_path: '/p/b.ts' }),
+        tool('t-3', { edit_type: 'update' }),
+        tool('t-4', { skill_name: 'release-notes', command: SECRET }),
+        tool('t-5', { mcp_server_name_hash: '0123456789abcdef', mcp_tool_name: 'search' }),
+        tool('t-6', {
+          mcp_server_name: 'github',
+          mcp_server_name_hash: '0f',
+          mcp_tool_name: 'create_pull_request',
+        }),
+      ]),
+    );
+    expect(events).toMatchObject([
+      { event_id: 'file:t-1', path: '/p/a.ts', operation: 'create', lines_added: null },
+      { event_id: 'file:t-2', path: '/p/b.ts', operation: 'edit' },
+      { event_id: 'pull_request:t-6', type: 'pull_request' },
+      { event_id: 'skill:t-4', type: 'skill_use', skill_name: 'release-notes' },
+      ...['t-1', 't-2', 't-3', 't-4'].map((id) => ({
+        event_id: `tool:${id}`,
+        tool_name: 'tool',
+        mcp_server: null,
+      })),
+      { event_id: 'tool:t-5', tool_name: 'mcp__0123456789ab__search', mcp_server: '0123456789ab' },
+      { event_id: 'tool:t-6', tool_name: 'mcp__github__create_pull_request', mcp_server: 'github' },
+    ]);
+    expect(events).toHaveLength(10);
+    expect(JSON.stringify(events)).not.toContain(SECRET);
+  });
+
+  test('tell runs of hooks, and what came of them', async () => {
+    const hook = (id: string, attributes: Attributes) =>
+      span(id, '01', 'execute_hook', {
+        ...{ 'copilot_chat.hook_type': 'PreToolUse', 'copilot_chat.chat_session_id': 'c-1' },
+        ...{ 'copilot_chat.hook_input': SECRET, 'copilot_chat.hook_output': SECRET, ...attributes },
+      });
+    const events = await sent(
+      spans(vscode, NANOS, [
+        hook('01', {
+          ...{ 'copilot_chat.hook_command': 'npm run lint', 'copilot_chat.hook_result_kind': 'success' },
+          ...{
+            'github.copilot.hook.decision': 'pass',
+            'github.copilot.hook.tool_names': '["edit", "shell"]',
+          },
+        }),
+        hook('02', { 'copilot_chat.hook_result_kind': 'error' }),
+        hook('03', { 'github.copilot.hook.decision': 'block', 'copilot_chat.hook_result_kind': 'success' }),
+        hook('04', { 'copilot_chat.hook_result_kind': 'non_blocking_error' }),
+        hook('05', {}),
+        span('06', '01', 'execute_hook', {}),
+      ]),
+    );
+    expect(events).toMatchObject([
+      {
+        ...{ type: 'hook_run', session_id: 'c-1', hook_event: 'PreToolUse', command: 'npm run lint' },
+        ...{ matcher: 'edit|shell', exit_code: 0, duration_ms: 40, channel: 'otlp_span' },
+      },
+      { command: 'unknown', matcher: null, exit_code: 2 },
+      { exit_code: 2 },
+      { exit_code: 1 },
+      { exit_code: null },
+    ]);
+    expect(events).toHaveLength(5);
+    expect(JSON.stringify(events)).not.toContain(SECRET);
+  });
+});
+
 describe('metrics', () => {
   const points = [
     { value: 10, attributes: { ...session, model: 'm', type: 'input' } },

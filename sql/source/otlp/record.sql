@@ -25,14 +25,56 @@ SELECT
       nullif(attributes['gen_ai.conversation.id'], ''),
       nullif(attributes['conversation.id'], ''),
       nullif(attributes['cursor.conversation.id'], ''),
+      -- Calls of Copilot Chat name their chat; session.id is a window of VS Code.
+      nullif(attributes['copilot_chat.chat_session_id'], ''),
+      nullif(attributes['copilot_chat.parent_chat_session_id'], ''),
       -- Some are told not to name it.
       attributes['session.id'],
       ''
     ),
-    'repo': nullif(attributes['vcs.repository.url.full'], ''),
-    'repo_owner': nullif(attributes['vcs.owner.name'], ''),
-    'git_branch': nullif(attributes['vcs.ref.head.name'], ''),
-    'head_commit': nullif(attributes['vcs.ref.head.revision'], ''),
+    'repo': coalesce(
+      nullif(attributes['vcs.repository.url.full'], ''),
+      CASE
+        WHEN is_copilot
+          THEN coalesce(
+            nullif(attributes['github.copilot.git.repository'], ''),
+            nullif(attributes['copilot_chat.repo.remote_url'], ''),
+            nullif((state)."github.copilot.git.repository", ''),
+            nullif((state)."copilot_chat.repo.remote_url", '')
+          )
+      END
+    ),
+    'repo_owner': coalesce(
+      nullif(attributes['vcs.owner.name'], ''),
+      CASE
+        WHEN is_copilot
+          THEN coalesce(nullif(attributes['github.copilot.github.org'], ''), nullif((state)."github.copilot.github.org", ''))
+      END
+    ),
+    'git_branch': coalesce(
+      nullif(attributes['vcs.ref.head.name'], ''),
+      CASE
+        WHEN is_copilot
+          THEN coalesce(
+            nullif(attributes['github.copilot.git.branch'], ''),
+            nullif(attributes['copilot_chat.repo.head_branch_name'], ''),
+            nullif((state)."github.copilot.git.branch", ''),
+            nullif((state)."copilot_chat.repo.head_branch_name", '')
+          )
+      END
+    ),
+    'head_commit': coalesce(
+      nullif(attributes['vcs.ref.head.revision'], ''),
+      CASE
+        WHEN is_copilot
+          THEN coalesce(
+            nullif(attributes['github.copilot.git.commit_sha'], ''),
+            nullif(attributes['copilot_chat.repo.head_commit_hash'], ''),
+            nullif((state)."github.copilot.git.commit_sha", ''),
+            nullif((state)."copilot_chat.repo.head_commit_hash", '')
+          )
+      END
+    ),
     'team': coalesce(
       nullif(attributes['team.id'], ''),
       nullif(attributes['team'], ''),
@@ -80,6 +122,7 @@ FROM (
         WHEN agent IS DISTINCT FROM 'claude-code' OR attributes['identity.source'] = 'gateway-oidc' THEN nullif(attributes['user.id'], '')
       END
     ) AS person,
-    coalesce(nullif(attributes['user.id'], ''), nullif(attributes['installation.id'], '')) AS installation
+    coalesce(nullif(attributes['user.id'], ''), nullif(attributes['installation.id'], '')) AS installation,
+    agent IN ('copilot-chat', 'copilot-cli') AS is_copilot
   FROM lines
 )
