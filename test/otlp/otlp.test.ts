@@ -885,6 +885,21 @@ describe('metrics', () => {
     expect(events).toHaveLength(3);
   });
 
+  test('start a session, unless it goes on with another one, whose id they do not have', async () => {
+    const receiver = await Receiver.start(NOW);
+    const starts = ['fresh', 'resume', 'continue', ''].map((start_type) => ({
+      value: 1,
+      attributes: {
+        ...session,
+        'session.id': `s-${start_type}`,
+        ...(start_type === '' ? {} : { start_type }),
+      },
+    }));
+    await receiver.post('metrics', metrics(CLAUDE, NANOS, 1, { 'claude_code.session.count': starts }));
+    const ids = (await receiver.events()).map(({ type, session_id }) => `${type} ${session_id}`);
+    expect(ids.sort()).toEqual(['session_start s-', 'session_start s-fresh', 'session_start s-resume']);
+  });
+
   test('say what the usage cost and how it was made, and nothing of how long what was written to the cache lives', async () => {
     const receiver = await Receiver.start(NOW);
     const ways = [
