@@ -14,7 +14,7 @@ export interface Place {
 
 /** One run of an agent: it answers a prompt and ends. */
 export interface Run {
-  /** The program and its arguments; a path ending in `.js` is run by this Node.js. */
+  /** The program and its arguments; a path ending in `.js` or `.cjs` is run by this Node.js. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }

@@ -92,7 +92,7 @@ async function runAgent(
   const [path = ''] = run.command;
   const [program = '', ...args] = [
     ...(runs === undefined ? [] : [process.execPath, CLI, 'run', '--user', 'ada', '--']),
-    ...(path.endsWith('.js') ? [process.execPath] : []),
+    ...(/\.c?js$/.test(path) ? [process.execPath] : []),
     ...run.command,
   ];
   const child = spawn(program, args, {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Agent, type Untold, WAYS, type Way } from './agent.js';
+import { CLAUDE_CODE } from './agents/claude-code.js';
 import { CODEX } from './agents/codex.js';
 import { GEMINI_CLI } from './agents/gemini-cli.js';
 import { OPENCODE } from './agents/opencode.js';
@@ -15,7 +16,7 @@ import { install } from './packages.js';
 import { startRelay } from './relay.js';
 import { WORDS } from './scenario.js';
 
-const AGENTS: readonly Agent[] = [CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE];
+const AGENTS: readonly Agent[] = [CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE];
 
 /** What has come to Daybook. */
 interface Played {
