@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { type Given, payloadsOf, sendPayloads } from './claude-code-recordings.js';
 import { Receiver, recordedRequests } from './otlp/sender.js';
 import { sampleFolders, testSamples } from './samples.js';
 
@@ -26,48 +27,6 @@ type Truth = z.infer<typeof Truth>;
 
 /** The commands of which no payload tells. */
 const UNTOLD_COMMANDS = ['add-dir'];
-
-/** A payload as the agent gave it, and when. */
-interface Given {
-  readonly event: string;
-  readonly time: string;
-  readonly payload: object;
-}
-
-/** The payloads of a recording, in their order. */
-function payloadsOf(folder: string): Given[] {
-  const linesOf = (name: string) =>
-    readFileSync(join(folder, 'hooks', `${name}.jsonl`), 'utf8')
-      .trimEnd()
-      .split('\n');
-  const left = new Map<string, string[]>();
-  return linesOf('_times').map((line) => {
-    const { event, time } = JSON.parse(line);
-    const lines = left.get(event) ?? linesOf(event);
-    left.set(event, lines);
-    return { event, time, payload: JSON.parse(lines.shift() ?? '') };
-  });
-}
-
-/** Sends payloads as `hooks send` does: with the time, and an id of each. They come at once, as from processes of their own. */
-async function sendPayloads({ app, key }: Receiver, given: readonly Given[]): Promise<void> {
-  const answers = await Promise.all(
-    given.map(({ event, time, payload }) =>
-      app.inject({
-        method: 'POST',
-        url: '/api/v1/hooks',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        payload: JSON.stringify({
-          ...payload,
-          timestamp: time,
-          payload_id: `${event} ${time}`,
-          user_id: 'ada',
-        }),
-      }),
-    ),
-  );
-  expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`))).toEqual(new Set(['202 ']));
-}
 
 async function sendTelemetry(receiver: Receiver, folder: string): Promise<void> {
   for (const { signal, type, body } of recordedRequests(folder))

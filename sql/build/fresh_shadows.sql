@@ -306,6 +306,32 @@ without_conversation AS (
       OR user_email IS NULL AND (org_id, day, event_family(type)) IN (SELECT org_id, day, family FROM hooked_person)
     )
 ),
+-- Metrics that name no session are compared with all that better channels report of their user's agent on that day. Cursor's are compared above.
+sessionless_metric AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    'channel' AS reason
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+    AND channel = 'otlp_metric'
+    AND session_id = ''
+    AND coalesce(agent, '') <> 'cursor'
+    AND NOT goes_by_request(type, agent, request_id)
+    AND (org_id, day, coalesce(agent, ''), user_id, event_family(type)) IN (
+      SELECT
+        org_id,
+        day,
+        coalesce(agent, ''),
+        user_id,
+        event_family(type)
+      FROM events
+      WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+        AND channel_rank(channel) < channel_rank('otlp_metric')
+        AND event_family(type) <> 'sessions'
+    )
+),
 -- A vendor's report of a day names neither sessions nor requests. It is compared by person, agent and day.
 vendor_day AS (
   SELECT DISTINCT
@@ -415,6 +441,8 @@ FROM (
   SELECT org_id, day, event_id, reason FROM worse_channel
   UNION ALL
   SELECT org_id, day, event_id, reason FROM without_conversation
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM sessionless_metric
   UNION ALL
   SELECT org_id, day, event_id, reason FROM worse_vendor
   UNION ALL

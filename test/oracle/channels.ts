@@ -60,6 +60,20 @@ function isReport(event: StoredEvent): boolean {
   return event.text('channel') === 'vendor_api' && event.session_id === '';
 }
 
+/** Whether it is a metric that names no session, and gives way to what a better channel tells of its user's agent on that day. */
+function isToldBetter(event: StoredEvent, other: StoredEvent): boolean {
+  return (
+    event.text('channel') === 'otlp_metric' &&
+    event.session_id === '' &&
+    (event.text('agent') ?? '') !== 'cursor' &&
+    channelRank(other) < channelRank(event) &&
+    event.day === other.day &&
+    event.user_id === other.user_id &&
+    (event.text('agent') ?? '') === (other.text('agent') ?? '') &&
+    FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type))
+  );
+}
+
 /** Whether an event gives way to another of the same organization. */
 function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   const request = event.type === other.type ? event.text('request_id') : null;
@@ -76,6 +90,7 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     channelRank(other) - channelRank(event) || Number(isAnnounced(other)) - Number(isAnnounced(event));
   if (isSame && isNear(event, other) && difference < 0) return true;
   const goesByRequest = request !== null && isOf(['claude-code', 'copilot-cli', 'qwen-code'], event);
+  if (!goesByRequest && isToldBetter(event, other)) return true;
   return (
     !goesByRequest &&
     (event.text('agent') ?? '') === (other.text('agent') ?? '') &&

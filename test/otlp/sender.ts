@@ -113,7 +113,7 @@ export function textsOf({ signal, json, body }: Recorded): object {
   return { content, other };
 }
 
-function decoded(signal: Signal, body: Uint8Array): unknown {
+export function decoded(signal: Signal, body: Uint8Array): unknown {
   const schema: DescMessage = {
     logs: ExportLogsServiceRequestSchema,
     metrics: ExportMetricsServiceRequestSchema,
