@@ -55,6 +55,7 @@ const KINDS: readonly ((index: number) => readonly Attribute[])[] = [
     text('tool_use_id', `toolu_${index}`),
     text('decision', index % 40 === 2 ? 'reject' : 'accept'),
     text('source', 'config'),
+    text('permission_mode', 'acceptEdits'),
   ],
   (index) => [
     text('event.name', 'tool_result'),

@@ -69,9 +69,8 @@ export class RecordLines {
     if (STARTERS.includes(known.name)) this.starters.add(idOf(record.traceId, record.spanId));
     const { agent, name } = known;
     const plain = { agent, name, signal: this.signal, time, start, value: value && shortened(value), kind };
-    const [trace_id, span_id] = [record.traceId, record.spanId].map((id) => id && shortened(id));
-    const ids = { trace_id, span_id };
-    const content = `${JSON.stringify({ ...plain, ...ids }).slice(0, -1)},"attributes":${jsonOf(attributes)}}`;
+    const ids = { trace_id: shortenedId(record.traceId), span_id: shortenedId(record.spanId) };
+    const content = `${JSON.stringify(Object.assign(plain, ids)).slice(0, -1)},"attributes":${jsonOf(attributes)}}`;
     const user = userId === null ? '' : `"user":${JSON.stringify(userId)},`;
     this.lines.push(
       `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
@@ -109,6 +108,10 @@ const STARTERS = ['invoke_agent', 'execute_tool'];
 
 /** The kind of a span that calls something outside of its process. */
 const CLIENT = 3;
+
+function shortenedId(id: string | undefined): string | undefined {
+  return id && shortened(id);
+}
 
 function idOf(trace = '', span = ''): string {
   return `${trace} ${span}`;

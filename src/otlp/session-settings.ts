@@ -11,6 +11,8 @@ const SESSION_CHARACTERS = 1000;
 const CHANGES_AT_MOST = 50;
 const FILES_AT_MOST = 1000;
 const CALLS_AT_MOST = 200;
+/** So many calls are counted together. */
+const CALLS_TOGETHER = 20;
 /** How many digits of a file's hash tell it apart in a session, and the characters that it counts for. */
 const FILE_DIGITS = 16;
 const FILE_CHARACTERS = 32;
@@ -123,15 +125,19 @@ export class Sessions {
         calls: new Map(),
       };
       if (touched !== undefined) addFile(files, touched, at);
+      const room = roomOf(calls);
       if (call && mode !== undefined) addCall(calls, call, mode);
       const said = settings ?? (attributes[SUB_AGENT] ? undefined : decidedIn(mode, changes, at));
       // A span comes when it has ended, and says what has held since it began.
       const since = spanId === undefined ? at : Number(start) / 1e6 || at;
       const change = said && { at: since, settings: said, before: beforeIn(attributes) };
-      share.set(key, { changes: withChange(changes, change), files, calls });
-      // TRICKY: setting an existing key would keep its old size.
-      shares.delete(userId ?? '');
-      shares.set(userId ?? '', share);
+      // Most decisions on calls change nothing else, and there is room for them.
+      if (change !== undefined || touched !== undefined || room !== roomOf(calls)) {
+        share.set(key, { changes: withChange(changes, change), files, calls });
+        // TRICKY: setting an existing key would keep its old size.
+        shares.delete(userId ?? '');
+        shares.set(userId ?? '', share);
+      }
     }
     return { sender, key, at, file, call };
   }
@@ -177,7 +183,7 @@ function newShare({ userId }: SessionSender): Share {
       key.length +
       charactersOf(changes) +
       files.size * FILE_CHARACTERS +
-      calls.size * 2 * CALL_CHARACTERS,
+      roomOf(calls) * 2 * CALL_CHARACTERS,
   });
 }
 
@@ -213,6 +219,11 @@ function fileIn(attributes: Attributes): string | undefined {
   return undefined;
 }
 
+/** How many calls a session counts as. */
+function roomOf(calls: Map<string, string>): number {
+  return Math.ceil(calls.size / CALLS_TOGETHER) * CALLS_TOGETHER;
+}
+
 /** Adds the mode of a call. The newest calls of a session are remembered: a call ends soon after the decision on it. */
 function addCall(calls: Map<string, string>, call: string, mode: string): void {
   calls.delete(call);
@@ -230,10 +241,15 @@ function decidedIn(mode: string | undefined, changes: readonly Change[], at: num
 }
 
 function settingsIn(attributes: Attributes): Settings | undefined {
-  const said = SETTINGS.filter(({ place }) => attributes[place] !== undefined);
-  return said.length === 0
-    ? undefined
-    : Object.fromEntries(said.map(({ name, place }) => [name, attributes[place] ?? '']));
+  // Most records tell none.
+  let settings: Record<string, string> | undefined;
+  for (const { name, place } of SETTINGS) {
+    const value = attributes[place];
+    if (value === undefined) continue;
+    settings ??= {};
+    settings[name] = value;
+  }
+  return settings;
 }
 
 function beforeIn(attributes: Attributes): Settings | undefined {

@@ -64,7 +64,7 @@ own AS (
             'command': CAST(NULL AS VARCHAR)
           },
           -- Nothing says whether a file was there. One that an earlier call of the session has read or written was.
-          CASE WHEN (state).knows_file THEN 'update' END,
+          CASE WHEN state['knows_file'] = 'true' THEN 'update' END,
           NULL
         )[1]
     END AS file

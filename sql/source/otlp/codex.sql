@@ -15,7 +15,7 @@ own AS (
     tokens_of(attributes['cache_write_token_count']) AS written,
     tokens_of(attributes['output_token_count']) AS output,
     -- The terminal interface asks for a title in a thread of its own.
-    coalesce(attributes['originator'] = 'codex-tui' AND (state).approval_policy = 'never' AND (state).mcp_servers = '', false) AS is_title
+    coalesce(attributes['originator'] = 'codex-tui' AND state['approval_policy'] = 'never' AND state['mcp_servers'] = '', false) AS is_title
   FROM record
 ),
 event AS (

@@ -24,10 +24,12 @@ SELECT
       CASE WHEN agent = 'gemini-cli' THEN nullif(regexp_extract(attributes['prompt_id'], '^([^#]+)#\d+$', 1), '') END,
       nullif(attributes['gen_ai.conversation.id'], ''),
       nullif(attributes['conversation.id'], ''),
-      nullif(attributes['cursor.conversation.id'], ''),
+      CASE WHEN agent = 'cursor' THEN nullif(attributes['cursor.conversation.id'], '') END,
       -- Calls of Copilot Chat name their chat; session.id is a window of VS Code.
-      nullif(attributes['copilot_chat.chat_session_id'], ''),
-      nullif(attributes['copilot_chat.parent_chat_session_id'], ''),
+      CASE
+        WHEN is_copilot
+          THEN coalesce(nullif(attributes['copilot_chat.chat_session_id'], ''), nullif(attributes['copilot_chat.parent_chat_session_id'], ''))
+      END,
       -- Some are told not to name it.
       attributes['session.id'],
       ''
@@ -39,8 +41,8 @@ SELECT
           THEN coalesce(
             nullif(attributes['github.copilot.git.repository'], ''),
             nullif(attributes['copilot_chat.repo.remote_url'], ''),
-            nullif((state)."github.copilot.git.repository", ''),
-            nullif((state)."copilot_chat.repo.remote_url", '')
+            nullif(state['github.copilot.git.repository'], ''),
+            nullif(state['copilot_chat.repo.remote_url'], '')
           )
       END
     ),
@@ -48,7 +50,7 @@ SELECT
       nullif(attributes['vcs.owner.name'], ''),
       CASE
         WHEN is_copilot
-          THEN coalesce(nullif(attributes['github.copilot.github.org'], ''), nullif((state)."github.copilot.github.org", ''))
+          THEN coalesce(nullif(attributes['github.copilot.github.org'], ''), nullif(state['github.copilot.github.org'], ''))
       END
     ),
     'git_branch': coalesce(
@@ -58,8 +60,8 @@ SELECT
           THEN coalesce(
             nullif(attributes['github.copilot.git.branch'], ''),
             nullif(attributes['copilot_chat.repo.head_branch_name'], ''),
-            nullif((state)."github.copilot.git.branch", ''),
-            nullif((state)."copilot_chat.repo.head_branch_name", '')
+            nullif(state['github.copilot.git.branch'], ''),
+            nullif(state['copilot_chat.repo.head_branch_name'], '')
           )
       END
     ),
@@ -70,8 +72,8 @@ SELECT
           THEN coalesce(
             nullif(attributes['github.copilot.git.commit_sha'], ''),
             nullif(attributes['copilot_chat.repo.head_commit_hash'], ''),
-            nullif((state)."github.copilot.git.commit_sha", ''),
-            nullif((state)."copilot_chat.repo.head_commit_hash", '')
+            nullif(state['github.copilot.git.commit_sha'], ''),
+            nullif(state['copilot_chat.repo.head_commit_hash'], '')
           )
       END
     ),
@@ -79,7 +81,10 @@ SELECT
       nullif(attributes['team.id'], ''),
       nullif(attributes['team'], ''),
       -- The groups at the identity provider, as the gateway has them. Other senders can write what they like.
-      CASE WHEN attributes['identity.source'] = 'gateway-oidc' THEN first_of_list(attributes['user.groups']) END
+      CASE
+        WHEN agent = 'claude-code' AND attributes['user.groups'] IS NOT NULL AND attributes['identity.source'] = 'gateway-oidc'
+          THEN first_of_list(attributes['user.groups'])
+      END
     ),
     'department': nullif(attributes['department'], ''),
     'cost_center': nullif(attributes['cost_center'], ''),
@@ -96,13 +101,14 @@ SELECT
       WHEN agent = 'cursor' AND attributes['cursor.surface'] <> 'unspecified' THEN client_named(attributes['cursor.surface'])
       WHEN attributes['interactive'] = 'false' THEN 'non-interactive-cli'
     END,
-    'autonomy_mode': coalesce(
-      -- What the decision on the call says goes before what the session said last.
-      autonomy_mode_of((state).call_mode),
-      autonomy_mode_of((state).to_mode),
-      codex_autonomy_mode(NULL, (state).approval_policy, (state).sandbox_policy, NULL),
-      autonomy_mode_of((state).approval_mode)
-    )
+    -- What the decision on the call says goes before what the session said last.
+    'autonomy_mode': CASE
+      WHEN state IS NOT NULL
+        THEN coalesce(
+          autonomy_mode_of(coalesce(state['call_mode'], state['to_mode'], state['approval_mode'])),
+          codex_autonomy_mode(NULL, state['approval_policy'], state['sandbox_policy'], NULL)
+        )
+    END
   } AS common
 FROM (
   SELECT
