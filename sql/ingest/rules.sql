@@ -77,9 +77,9 @@ SELECT
     WHEN command = '' OR is_longer(command, 2048) THEN 'value_out_of_range command'
     WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
-    WHEN lines_suggested NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_suggested'
     WHEN transcripts_deleted NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range transcripts_deleted'
     WHEN period_days NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range period_days'
+    WHEN lines_suggested NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_suggested'
   END AS fault,
   org_id,
   -- Up to 2149-06-06, the last day that every store supports. Later events are rejected anyway, on their day of arrival.
@@ -142,8 +142,8 @@ SELECT
   matcher,
   exit_code,
   timed_out,
-  lines_suggested,
   transcripts_deleted,
-  period_days
+  period_days,
+  lines_suggested
 FROM typed_lines
 JOIN batch_files USING (source)

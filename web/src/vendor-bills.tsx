@@ -9,7 +9,8 @@ type Row = Extract<Answers['getAnalyticsCoverage']['data'][number], { billed_usd
 type Vendor = Answers['getVendors']['vendors'][number]['vendor'];
 
 export const VENDOR_NAMES: Readonly<Record<Vendor, string>> = {
-  anthropic: 'Anthropic',
+  anthropic: 'Anthropic, API',
+  'anthropic-enterprise': 'Anthropic, Enterprise',
   cursor: 'Cursor',
   github: 'GitHub',
   openai: 'OpenAI, Codex',

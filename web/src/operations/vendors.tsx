@@ -143,13 +143,14 @@ function VendorList({ vendors, remove }: { vendors: readonly Vendor[]; remove: (
   return (
     <ul class="history">
       {vendors.map((one) => {
-        const { vendor, key, account, url, since, bills } = one;
+        const { vendor, key, account, url, since, bills, rosters } = one;
         const facts = [
           `key ${key}`,
           ...(account === null ? [] : [account]),
           ...(url === null ? [] : [`at ${url}`]),
           ...(since === null ? [] : [`from ${dayText(since)} on`]),
           bills ? 'with bills' : 'without bills',
+          ...(rosters === false ? ['without lists of people'] : []),
         ];
         return (
           <li key={vendor}>
