@@ -158,7 +158,7 @@ export class Service {
         },
         {
           sql: `INSERT INTO coverage
-            SELECT 'acme', CAST($day AS DATE), 'ada', 'codex', 'log', 1, 0, 0, 1, 0, 0
+            SELECT 'acme', CAST($day AS DATE), 'ada', 'codex', 'log', 1, 0, 0, 1, 0, 0, 0
             WHERE NOT EXISTS (SELECT 1 FROM coverage)`,
           parameters: { day: dayOf(at) },
         },
