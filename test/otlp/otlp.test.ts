@@ -746,9 +746,9 @@ describe('spans of Copilot in VS Code', () => {
       },
       ...more,
     });
-  const tool = (id: string, parameters: Attributes) =>
+  const tool = (id: string, parameters: Attributes, name = 'tool') =>
     span(id, '01', 'execute_tool', {
-      ...{ 'gen_ai.tool.name': 'tool', 'gen_ai.tool.call.id': id, 'gen_ai.conversation.id': 'c-1' },
+      ...{ 'gen_ai.tool.name': name, 'gen_ai.tool.call.id': id, 'gen_ai.conversation.id': 'c-1' },
       ...Object.fromEntries(
         Object.entries(parameters).map(([name, value]) => [`github.copilot.tool.parameters.${name}`, value]),
       ),
@@ -805,6 +805,8 @@ describe('spans of Copilot in VS Code', () => {
           mcp_server_name_hash: '0f',
           mcp_tool_name: 'create_pull_request',
         }),
+        // The CLI.
+        tool('t-7', {}, `${'0123456789ab'.padEnd(64, '0')}/${'fedcba987654'.padEnd(64, '0')}`),
       ]),
     );
     expect(events).toMatchObject([
@@ -819,8 +821,9 @@ describe('spans of Copilot in VS Code', () => {
       })),
       { event_id: 'tool:t-5', tool_name: 'mcp__0123456789ab__search', mcp_server: '0123456789ab' },
       { event_id: 'tool:t-6', tool_name: 'mcp__github__create_pull_request', mcp_server: 'github' },
+      { event_id: 'tool:t-7', tool_name: 'mcp__0123456789ab__fedcba987654', mcp_server: '0123456789ab' },
     ]);
-    expect(events).toHaveLength(10);
+    expect(events).toHaveLength(11);
     expect(JSON.stringify(events)).not.toContain(SECRET);
   });
 

@@ -41,7 +41,7 @@ event AS (
     CASE
       WHEN type <> 'tool_call' THEN NULL
       WHEN mcp_tool IS NOT NULL THEN 'mcp__' || server || '__' || mcp_tool
-      ELSE coalesce(attributes['gen_ai.tool.name'], attributes['ai.toolCall.name'])
+      ELSE plain_name
     END AS called,
     CASE WHEN type = 'tool_call' THEN coalesce(id_of(attributes['gen_ai.tool.call.id']), id_of(attributes['ai.toolCall.id']), 'otlp:' || other) END AS call,
     -- Copilot says that a command succeeded if it ran.
@@ -51,17 +51,29 @@ event AS (
   FROM (
     SELECT
       *,
-      CASE WHEN type = 'tool_call' THEN nullif(attributes['github.copilot.tool.parameters.mcp_tool_name'], '') END AS mcp_tool,
-      -- Copilot names its MCP servers only with the content of calls, otherwise by a SHA-256.
+      CASE
+        WHEN type = 'tool_call'
+          THEN coalesce(
+            nullif(attributes['github.copilot.tool.parameters.mcp_tool_name'], ''),
+            nullif(regexp_extract(plain_name, '^[0-9a-f]{64}/([0-9a-f]{12})[0-9a-f]{52}$', 1), '')
+          )
+      END AS mcp_tool,
+      -- Copilot names its MCP servers only with the content of calls, otherwise by a SHA-256. Its CLI does so with their tools, too.
       CASE
         WHEN mcp_tool IS NOT NULL
           THEN coalesce(
             nullif(attributes['github.copilot.tool.parameters.mcp_server_name'], ''),
             nullif(left(attributes['github.copilot.tool.parameters.mcp_server_name_hash'], 12), ''),
+            nullif(regexp_extract(plain_name, '^([0-9a-f]{12})[0-9a-f]{52}/[0-9a-f]{64}$', 1), ''),
             'unknown'
           )
       END AS server
-    FROM own
+    FROM (
+      SELECT
+        *,
+        coalesce(attributes['gen_ai.tool.name'], attributes['ai.toolCall.name']) AS plain_name
+      FROM own
+    )
   )
   WHERE type IN ('user_message', 'tool_call', 'hook_run')
     OR type = 'model_usage' AND is_used(all_input, output, cached, written)
