@@ -246,8 +246,9 @@ function draw({ days, sums, before, budget }: Course, width: number, height: num
   );
   const ticks = [0, 7, 14, 21, end];
   const lastEnd = last.at(-1);
-  // Its name stands on the side on which the forecast isn't.
-  const isAbove = lastEnd !== undefined && isOpen && lastEnd.usd > forecast_usd;
+  // Its name stands on the side on which the forecast isn't, and not on the names of the days.
+  const isAbove =
+    lastEnd !== undefined && (lastEnd.usd < highest / 8 || (isOpen && lastEnd.usd > forecast_usd));
   return Plot.plot({
     className: 'plot',
     width,
