@@ -2,14 +2,16 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
+import { report } from '../src/api/answer-rows.js';
 import { Answers } from '../src/api/answer-schemas.js';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { Role } from '../src/api/roles.js';
+import type { Day } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { buildApp } from '../src/service/app.js';
 import { type Context, runCommand } from '../src/socket/commands.js';
-import { type AtEnd, ending, World } from './world.js';
+import { type AtEnd, ending, event, World } from './world.js';
 
 const atEnd = ending();
 
@@ -85,7 +87,7 @@ describe('the analytics endpoints', () => {
         expect(Answers[answer].safeParse(body).error).toBeUndefined();
         expect(body.meta).toMatchObject({ org_id: 'acme', start_date: '2026-01-28', end_date: '2026-04-19' });
         // Nobody in the sample calls an MCP server, and no vendor reports of anybody.
-        if (!['mcp_server', 'month', 'vendor'].includes(String(group)))
+        if (!['mcp_server', 'month', 'vendor'].includes(String(group)) && answer !== 'vendor_lines')
           expect((body.data as unknown[]).length).toBeGreaterThan(0);
       }
     }
@@ -418,4 +420,24 @@ describe('a request that is refused', () => {
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toMatchObject({ title: 'Not Found', requestId: answer.headers['x-request-id'] });
   });
+});
+
+test('a repository is the same in every spelling of its address', async () => {
+  const world = await World.create();
+  const usage = { type: 'model_usage', model: 'claude-sonnet-4-5', input_tokens: 10, output_tokens: 20 };
+  const at = { timestamp: '2026-06-01T10:00:00Z', repo: 'https://GitHub.com/acme/api/' };
+  await world.send([event('u1', { ...at, ...usage })]);
+  await world.build();
+  const range = {
+    orgId: 'acme',
+    from: '2026-06-01' as Day,
+    to: '2026-06-02' as Day,
+    groupBy: 'user',
+  } as const;
+  for (const answer of ['summary', 'costs', 'focus'] as const)
+    for (const repo of ['github.com/acme/api', at.repo, 'git@github.com:ACME/api.git'])
+      expect(
+        (await report(world.store, answer, { ...range, totals: { repo: [repo] } })).data,
+        `${answer} ${repo}`,
+      ).toHaveLength(answer === 'focus' ? 2 : 1);
 });

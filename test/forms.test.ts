@@ -161,7 +161,8 @@ describe.each(PATHS)('the rows of $path', ({ answer, group, path }) => {
     expect(headers['content-type']).toBe(ARROW);
     const table = tableFromIPC(bytes);
     expect(table.schema.fields.map(({ name }) => name)).toEqual(columnsOf(answer, group));
-    expect(json.data.length).toBeGreaterThan(0);
+    // No vendor is pulled here.
+    if (answer !== 'vendor_lines') expect(json.data.length).toBeGreaterThan(0);
     expect(rowsOf(table)).toEqual(json.data);
     const meta = Object.entries(json.meta).filter(([, value]) => value !== null);
     expect(Object.fromEntries(table.schema.metadata)).toEqual(

@@ -122,7 +122,7 @@ describe('the range of a report', () => {
     expect(noDataSentence('acme', range, days)).toBe(
       'acme has no events from 2026-06-01 to 2026-06-30: its 2 days with events are between 2026-03-01 and 2026-05-20.',
     );
-    expect(noDataSentence('acme', range, [])).toContain('"daybook build"');
+    expect(noDataSentence('acme', range, [])).toContain('"daybook status" says what waits');
     expect(noDataSentence('acme', reportRange({}, days, last), days)).toBeNull();
   });
 

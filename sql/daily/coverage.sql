@@ -23,7 +23,7 @@ reported AS (
     count(*) FILTER (WHERE type = 'user_message') AS user_turns,
     count(*) FILTER (WHERE type = 'model_usage' AND reported_cost_usd IS NOT NULL) AS costed_calls,
     sum(CASE WHEN type = 'model_usage' THEN reported_cost_usd END) AS reported_cost_usd,
-    sum(CASE WHEN type = 'retention_sweep' THEN transcripts_deleted ELSE 0 END) AS transcripts_deleted
+    sum(CASE WHEN type = 'retention_sweep' THEN coalesce(transcripts_deleted, 0) ELSE 0 END) AS transcripts_deleted
   FROM decided_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY

@@ -146,8 +146,8 @@ export async function readReport(
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
     const asked = await withRepoKeys(select, request);
-    const read = (slice: Slice) => {
-      const { text, parameters } = totalsSql(answer, { ...asked, ...slice });
+    const read = ({ from, to }: Slice) => {
+      const { text, parameters } = totalsSql(answer, { ...asked, from, to });
       return readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
     };
     if (answer === 'focus')

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { sync } from '../disk/refusals.js';
 import { rename, rm } from '../disk/renames.js';
-import { codeOf } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
 import type { Answer, Outgoing } from '../network/outgoing.js';
 
 /**
@@ -124,6 +124,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     return left === undefined ? 'sent' : { refused: left };
   } catch (error) {
     if (signal.aborted) return 'late';
+    if (error instanceof UsageError) return { refused: error.message };
     const { whyUnreachable } = await import('../network/unreachable.js');
     return { refused: `${connection.server} can't be reached${whyUnreachable(error)}` };
   } finally {
