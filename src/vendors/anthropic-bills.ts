@@ -5,16 +5,12 @@ import { PullFault, type VendorClient } from './vendor-client.js';
 
 const count = z.number().int().min(0).nullish();
 
-/** Buckets of a day each. */
-const pageOf = <Result extends z.ZodType>(Result: Result) =>
-  z.object({
-    data: z.array(z.object({ starting_at: z.string(), results: z.array(Result) })),
-    has_more: z.boolean(),
-    next_page: z.string().nullish(),
-  });
+/** A bucket of a day. */
+const bucketOf = <Result extends z.ZodType>(Result: Result) =>
+  z.object({ starting_at: z.string(), results: z.array(Result) });
 
 /** https://platform.claude.com/docs/en/api/admin/cost_report */
-const CostPage = pageOf(
+const CostBucket = bucketOf(
   z.object({
     // Cents, as a decimal text.
     amount: Amount,
@@ -26,7 +22,7 @@ const CostPage = pageOf(
 );
 
 /** https://platform.claude.com/docs/en/api/admin/usage_report */
-const UsagePage = pageOf(
+const UsageBucket = bucketOf(
   z.object({
     model: z.string().nullish(),
     uncached_input_tokens: count,
@@ -41,24 +37,17 @@ const UsagePage = pageOf(
 /** All results of a day of a report. */
 async function resultsOf<Result extends z.ZodType>(
   client: VendorClient,
-  Page: ReturnType<typeof pageOf<Result>>,
+  Bucket: ReturnType<typeof bucketOf<Result>>,
   day: Day,
   asked: string,
 ): Promise<z.infer<Result>[]> {
   const path = `${asked}&starting_at=${day}T00:00:00Z&ending_at=${addDays(day, 1)}T00:00:00Z&bucket_width=1d`;
-  const pages = await client.pages(Page, { path }, ({ has_more, next_page }) => {
-    if (!has_more) return undefined;
-    if (next_page == null)
-      throw new PullFault('Anthropic says that there is another page, but not which one');
-    return { path: `${path}&page=${encodeURIComponent(next_page)}` };
+  const buckets = await client.rows(Bucket, path);
+  return buckets.flatMap(({ starting_at, results }) => {
+    if (!starting_at.startsWith(day))
+      throw new PullFault(`Anthropic answers for ${starting_at.slice(0, 10)} when it is asked for ${day}`);
+    return results;
   });
-  return pages
-    .flatMap(({ data }) => data)
-    .flatMap(({ starting_at, results }) => {
-      if (!starting_at.startsWith(day))
-        throw new PullFault(`Anthropic answers for ${starting_at.slice(0, 10)} when it is asked for ${day}`);
-      return results;
-    });
 }
 
 /** What Anthropic bills an organization for its API, by the words of the bill. Subscriptions aren't in it. */
@@ -69,7 +58,7 @@ export const ANTHROPIC_COSTS: Bill = {
   revisedDays: REVISED_DAYS,
   fetch: async (client, day) => {
     const asked = '/v1/organizations/cost_report?group_by[]=description';
-    const results = await resultsOf(client, CostPage, day, asked);
+    const results = await resultsOf(client, CostBucket, day, asked);
     return results.map(({ amount, currency, description, model, cost_type }) => {
       requireDollars('Anthropic', currency);
       const usd = dollars(amount, 2);
@@ -86,7 +75,7 @@ export const ANTHROPIC_MESSAGES: Bill = {
   revisedDays: REVISED_DAYS,
   fetch: async (client, day) => {
     const asked = '/v1/organizations/usage_report/messages?group_by[]=model';
-    const results = await resultsOf(client, UsagePage, day, asked);
+    const results = await resultsOf(client, UsageBucket, day, asked);
     return results.map(({ model, cache_creation, ...told }) => ({
       ...{ item: model ?? '', usd: null, gross_usd: null },
       tokens: [

@@ -4,32 +4,26 @@ import { type Report, reportSource } from './vendor-report.js';
 
 const count = z.number().int().min(0);
 
-/** A page of Claude Code's analytics: https://platform.claude.com/docs/en/manage-claude/claude-code-analytics-api */
-const ClaudeCodePage = z.object({
-  data: z.array(
+/** A row of Claude Code's analytics: https://platform.claude.com/docs/en/manage-claude/claude-code-analytics-api */
+const ClaudeCodeRow = z.object({
+  date: z.string(),
+  actor: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('user_actor'), email_address: z.string().min(1) }),
+    z.object({ type: z.literal('api_actor'), api_key_name: z.string().min(1) }),
+  ]),
+  customer_type: z.string().nullish(),
+  core_metrics: z.object({
+    commits_by_claude_code: count,
+    pull_requests_by_claude_code: count,
+    lines_of_code: z.object({ added: count, removed: count }).nullish(),
+  }),
+  model_breakdown: z.array(
     z.object({
-      date: z.string(),
-      actor: z.discriminatedUnion('type', [
-        z.object({ type: z.literal('user_actor'), email_address: z.string().min(1) }),
-        z.object({ type: z.literal('api_actor'), api_key_name: z.string().min(1) }),
-      ]),
-      customer_type: z.string().nullish(),
-      core_metrics: z.object({
-        commits_by_claude_code: count,
-        pull_requests_by_claude_code: count,
-        lines_of_code: z.object({ added: count, removed: count }).nullish(),
-      }),
-      model_breakdown: z.array(
-        z.object({
-          model: z.string().min(1),
-          tokens: z.object({ input: count, output: count, cache_read: count, cache_creation: count }),
-          estimated_cost: z.object({ currency: z.string(), amount: z.number().min(0) }),
-        }),
-      ),
+      model: z.string().min(1),
+      tokens: z.object({ input: count, output: count, cache_read: count, cache_creation: count }),
+      estimated_cost: z.object({ currency: z.string(), amount: z.number().min(0) }),
     }),
   ),
-  has_more: z.boolean(),
-  next_page: z.string().nullish(),
 });
 
 /** How many rows are asked for at a time, the most that Anthropic gives. */
@@ -42,15 +36,9 @@ export const ANTHROPIC_CLAUDE_CODE: Report = {
   revisedDays: 30,
   fetch: async (client, day) => {
     const path = `/v1/organizations/usage_report/claude_code?starting_at=${day}&limit=${ROWS}`;
-    const pages = await client.pages(ClaudeCodePage, { path }, ({ has_more, next_page }) => {
-      if (!has_more) return undefined;
-      if (next_page == null)
-        throw new PullFault('Anthropic says that there is another page, but not which one');
-      return { path: `${path}&page=${encodeURIComponent(next_page)}` };
-    });
+    const rows = await client.rows(ClaudeCodeRow, path);
     return (
-      pages
-        .flatMap(({ data }) => data)
+      rows
         // A subscription is in the analytics of the enterprise, and would count twice.
         .filter(({ customer_type }) => customer_type !== 'subscription')
         .map(({ date, actor, core_metrics, model_breakdown }) => {

@@ -5,25 +5,19 @@ import { type Report, reportSource } from './vendor-report.js';
 
 const count = z.number().int().min(0);
 
-/** A page of the usage of the API: https://platform.openai.com/docs/api-reference/usage/completions */
-const UsagePage = z.object({
-  data: z.array(
+/** A bucket of the usage of the API: https://platform.openai.com/docs/api-reference/usage/completions */
+const UsageBucket = z.object({
+  start_time: z.number().int(),
+  results: z.array(
     z.object({
-      start_time: z.number().int(),
-      results: z.array(
-        z.object({
-          user_id: z.string().min(1).nullish(),
-          model: z.string().min(1).nullish(),
-          // With what was read from a cache.
-          input_tokens: count,
-          input_cached_tokens: count.nullish(),
-          output_tokens: count,
-        }),
-      ),
+      user_id: z.string().min(1).nullish(),
+      model: z.string().min(1).nullish(),
+      // With what was read from a cache.
+      input_tokens: count,
+      input_cached_tokens: count.nullish(),
+      output_tokens: count,
     }),
   ),
-  has_more: z.boolean(),
-  next_page: z.string().nullish(),
 });
 
 /** A page of the people of the organization: https://platform.openai.com/docs/api-reference/users */
@@ -64,12 +58,7 @@ export const OPENAI_API_CODEX: Report = {
   fetch: async (client, day) => {
     const [start, end] = [day, addDays(day, 1)].map((one) => Date.parse(one) / 1000);
     const path = `/v1/organization/usage/completions?start_time=${start}&end_time=${end}&bucket_width=1d&limit=1&group_by=user_id&group_by=model`;
-    const pages = await client.pages(UsagePage, { path }, ({ has_more, next_page }) => {
-      if (!has_more) return undefined;
-      if (next_page == null) throw new PullFault('OpenAI says that there is another page, but not which one');
-      return { path: `${path}&page=${encodeURIComponent(next_page)}` };
-    });
-    const buckets = pages.flatMap(({ data }) => data);
+    const buckets = await client.rows(UsageBucket, path);
     if (buckets.some(({ start_time }) => dayOf(start_time * 1000) !== day))
       throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
     const used = buckets

@@ -5,16 +5,12 @@ import { PullFault, type VendorClient } from './vendor-client.js';
 
 const count = z.number().int().min(0).nullish();
 
-/** Buckets of a day each. */
-const pageOf = <Result extends z.ZodType>(Result: Result) =>
-  z.object({
-    data: z.array(z.object({ start_time: z.number().int(), results: z.array(Result) })),
-    has_more: z.boolean(),
-    next_page: z.string().nullish(),
-  });
+/** A bucket of a day. */
+const bucketOf = <Result extends z.ZodType>(Result: Result) =>
+  z.object({ start_time: z.number().int(), results: z.array(Result) });
 
 /** https://platform.openai.com/docs/api-reference/usage/costs */
-const CostPage = pageOf(
+const CostBucket = bucketOf(
   z.object({
     // Dollars.
     amount: z.object({ value: Amount, currency: z.string() }),
@@ -23,31 +19,25 @@ const CostPage = pageOf(
 );
 
 /** https://platform.openai.com/docs/api-reference/usage/completions. Input has what came from a cache. */
-const UsagePage = pageOf(
+const UsageBucket = bucketOf(
   z.object({ model: z.string().nullish(), input_tokens: count, output_tokens: count }),
 );
 
 /** All results of a day of a report. */
 async function resultsOf<Result extends z.ZodType>(
   client: VendorClient,
-  Page: ReturnType<typeof pageOf<Result>>,
+  Bucket: ReturnType<typeof bucketOf<Result>>,
   day: Day,
   asked: string,
 ): Promise<z.infer<Result>[]> {
   const [start, end] = [day, addDays(day, 1)].map((one) => Date.parse(one) / 1000);
   const path = `${asked}&start_time=${start}&end_time=${end}&bucket_width=1d`;
-  const pages = await client.pages(Page, { path }, ({ has_more, next_page }) => {
-    if (!has_more) return undefined;
-    if (next_page == null) throw new PullFault('OpenAI says that there is another page, but not which one');
-    return { path: `${path}&page=${encodeURIComponent(next_page)}` };
+  const buckets = await client.rows(Bucket, path);
+  return buckets.flatMap(({ start_time, results }) => {
+    if (start_time !== start)
+      throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
+    return results;
   });
-  return pages
-    .flatMap(({ data }) => data)
-    .flatMap(({ start_time, results }) => {
-      if (start_time !== start)
-        throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
-      return results;
-    });
 }
 
 /** What OpenAI bills an organization for its API, by the items of the bill. ChatGPT's plans aren't in it. */
@@ -57,7 +47,7 @@ export const OPENAI_COSTS: Bill = {
   tells: 'money',
   revisedDays: REVISED_DAYS,
   fetch: async (client, day) => {
-    const results = await resultsOf(client, CostPage, day, '/v1/organization/costs?group_by=line_item');
+    const results = await resultsOf(client, CostBucket, day, '/v1/organization/costs?group_by=line_item');
     return results.map(({ amount: { value, currency }, line_item }) => {
       requireDollars('OpenAI', currency);
       const usd = dollars(value);
@@ -74,7 +64,7 @@ export const OPENAI_COMPLETIONS: Bill = {
   revisedDays: REVISED_DAYS,
   fetch: async (client, day) => {
     const asked = '/v1/organization/usage/completions?group_by=model';
-    const results = await resultsOf(client, UsagePage, day, asked);
+    const results = await resultsOf(client, UsageBucket, day, asked);
     return results.map(({ model, input_tokens, output_tokens }) => ({
       ...{ item: model ?? '', usd: null, gross_usd: null },
       tokens: (input_tokens ?? 0) + (output_tokens ?? 0),

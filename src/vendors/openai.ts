@@ -12,24 +12,16 @@ const Tokens = {
   text_output_tokens: count,
 };
 
-/** A page of the usage of a workspace: OpenAI's Codex Enterprise Analytics API. */
-const UsagePage = z.object({
-  data: z.array(
-    z.object({
-      start_time: z.number().int(),
-      user_id: z.string().min(1),
-      actor: z.object({ email: z.string().min(1).nullish() }).nullish(),
-      totals: z.object(Tokens),
-      models: z
-        .array(z.object({ model: z.string().min(1), speed: z.string().nullish(), ...Tokens }))
-        .nullish(),
-      code_attribution: z
-        .object({ lines_of_code: z.object({ added: count, removed: count }).nullish() })
-        .nullish(),
-    }),
-  ),
-  has_more: z.boolean(),
-  next_page: z.string().nullish(),
+/** A row of the usage of a workspace: OpenAI's Codex Enterprise Analytics API. */
+const UsageRow = z.object({
+  start_time: z.number().int(),
+  user_id: z.string().min(1),
+  actor: z.object({ email: z.string().min(1).nullish() }).nullish(),
+  totals: z.object(Tokens),
+  models: z.array(z.object({ model: z.string().min(1), speed: z.string().nullish(), ...Tokens })).nullish(),
+  code_attribution: z
+    .object({ lines_of_code: z.object({ added: count, removed: count }).nullish() })
+    .nullish(),
 });
 
 /** How many rows are asked for at a time. */
@@ -43,20 +35,14 @@ export const OPENAI_CODEX: Report = {
   fetch: async (client, day, account) => {
     const [start, end] = [day, addDays(day, 1)].map((one) => Date.parse(one) / 1000);
     const path = `/v1/analytics/codex/workspaces/${encodeURIComponent(account)}/usage?start_time=${start}&end_time=${end}&limit=${ROWS}`;
-    const pages = await client.pages(UsagePage, { path }, ({ has_more, next_page }) => {
-      if (!has_more) return undefined;
-      if (next_page == null) throw new PullFault('OpenAI says that there is another page, but not which one');
-      return { path: `${path}&page=${encodeURIComponent(next_page)}` };
+    const rows = await client.rows(UsageRow, path);
+    return rows.map(({ start_time, user_id, actor, totals, models, code_attribution }) => {
+      if (start_time !== start)
+        throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
+      const email = actor?.email?.toLowerCase() ?? null;
+      const told = models ?? [{ model: 'unknown', speed: null, ...totals }];
+      const lines_of_code = code_attribution?.lines_of_code ?? null;
+      return { day, email, user: email ?? `openai:${user_id}`, models: told, lines_of_code };
     });
-    return pages
-      .flatMap(({ data }) => data)
-      .map(({ start_time, user_id, actor, totals, models, code_attribution }) => {
-        if (start_time !== start)
-          throw new PullFault(`OpenAI answers for another day when it is asked for ${day}`);
-        const email = actor?.email?.toLowerCase() ?? null;
-        const told = models ?? [{ model: 'unknown', speed: null, ...totals }];
-        const lines_of_code = code_attribution?.lines_of_code ?? null;
-        return { day, email, user: email ?? `openai:${user_id}`, models: told, lines_of_code };
-      });
   },
 };

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parsedJson } from '../input/json-object.js';
 import { isAllowedHost } from '../network/allowed-host.js';
 import { limitedFetch } from '../network/outgoing.js';
@@ -116,6 +116,22 @@ export class VendorClient {
       asked = next(page, pages.length);
     }
     return pages;
+  }
+
+  /** All rows of an answer whose pages name the next one, as Anthropic's and OpenAI's do. Throws PullFault. */
+  async rows<Row extends z.ZodType>(row: Row, path: string): Promise<z.infer<Row>[]> {
+    const Page = z.object({
+      data: z.array(row),
+      has_more: z.boolean(),
+      next_page: z.string().nullish(),
+    });
+    const pages = await this.pages(Page, { path }, ({ has_more, next_page }) => {
+      if (!has_more) return undefined;
+      if (next_page == null)
+        throw new PullFault(`${this.deps.title} says that there is another page, but not which one`);
+      return { path: `${path}&page=${encodeURIComponent(next_page)}` };
+    });
+    return pages.flatMap(({ data }) => data);
   }
 
   /** Reads an answer with status 200. Waits and asks again while that can help. */
