@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('vendors', () => {
     await page.locator('input[name=key]').fill(KEY);
     await page.getByLabel('First day').fill(addDays(LAST, -9));
     await page.getByRole('button', { name: 'Set' }).click();
-    await page.getByText('Anthropic is pulled from the next night on.').waitFor();
+    await page.getByText('Anthropic API is pulled from the next night on.').waitFor();
     await page.getByText('key ***, from Jun 29 on, with bills').waitFor();
     expect(await page.content()).not.toContain(KEY);
 
@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('vendors', () => {
 
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${site.url}/operations/vendors`);
-    await page.getByRole('button', { name: 'Remove Anthropic' }).click();
+    await page.getByRole('button', { name: 'Remove Anthropic API' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No vendor is pulled yet: set one below.').waitFor();
   });

@@ -9,12 +9,12 @@ type Row = Extract<Answers['getAnalyticsCoverage']['data'][number], { billed_usd
 type Vendor = Answers['getVendors']['vendors'][number]['vendor'];
 
 export const VENDOR_NAMES: Readonly<Record<Vendor, string>> = {
-  anthropic: 'Anthropic, API',
-  'anthropic-enterprise': 'Anthropic, Enterprise',
+  anthropic: 'Anthropic API',
+  'anthropic-enterprise': 'Anthropic Enterprise',
   cursor: 'Cursor',
   github: 'GitHub',
-  openai: 'OpenAI, Codex',
-  'openai-api': 'OpenAI, API',
+  openai: 'OpenAI Codex',
+  'openai-api': 'OpenAI API',
 };
 
 /** Of whom a bill is. */
