@@ -430,7 +430,7 @@ test('what is asked of a running service is printed without loading the database
     expect(loaded.filter((one) => one.endsWith('/dist/terminal/terminal.js'))).toHaveLength(1);
     expect(loaded.filter((one) => /duckdb|fastify/.test(one))).toEqual([]);
     // What other commands need isn't loaded either, as dozens of files would be.
-    expect(loaded.filter((one) => one.includes('/dist/')).length, args.join(' ')).toBeLessThan(60);
+    expect(loaded.filter((one) => one.includes('/dist/')).length, args.join(' ')).toBeLessThan(50);
   }
 });
 

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../exit.js';
-import { ask } from '../terminal/ask.js';
 import { note } from '../terminal/printing.js';
 
 /** How many characters a key or token can have. */
@@ -20,5 +19,6 @@ export async function keyFromInput(): Promise<string> {
 /** Reads a line that somebody pastes into the terminal, without showing it. */
 async function pasted(): Promise<string> {
   note('Paste the key, and press Enter:');
+  const { ask } = await import('../terminal/ask.js');
   return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }), true);
 }

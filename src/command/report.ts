@@ -7,12 +7,10 @@ import { outputWidth } from '../settings/config.js';
 import { printData } from '../terminal/printing.js';
 import { count, csv, faint, table } from '../terminal/terminal.js';
 import { numberText } from '../terminal/text-table.js';
-import { billSentence } from './bill-sentence.js';
 import { type Invocation, note, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 import { ABOUT_COSTS, askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
-import { troubleOf } from './vendor-trouble.js';
 
 /** The width of a table that isn't printed in a terminal. */
 const WIDTH = 80;
@@ -121,7 +119,11 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   const report = await read(asked);
   const { rows, noData } = report;
   if (noData !== null) note(noData);
-  for (const one of report.lacking ?? []) note(`The ${troubleOf(one)}.`);
+  const { lacking = [] } = report;
+  if (lacking.length > 0) {
+    const { troubleOf } = await import('./vendor-trouble.js');
+    for (const one of lacking) note(`The ${troubleOf(one)}.`);
+  }
   if (format === 'json') return print(JSON.stringify(rows));
   const file = fileOf(answer, groupBy);
   const { memberNames, shownFirst } = await import('../store/tables.js');
@@ -138,6 +140,7 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
     print(await total(read, { ...asked, from: report.from, to: report.to }));
   if (hasRowPages(answer)) print(faint(ABOUT_COSTS));
   if (answer !== 'coverage' || groupBy !== 'vendor') return;
+  const { billSentence } = await import('./bill-sentence.js');
   for (const row of rows) {
     const sentence = billSentence(row);
     if (sentence !== undefined) print(sentence);
