@@ -81,14 +81,18 @@ export class Metrics {
         this.rejects.inc({ ...labels, reason }, lines);
       return settled;
     };
-    // Other methods run on the store itself, which keeps their state.
-    return new Proxy(store, {
+    // Other methods run on the store itself, which keeps their state. Facts in memory are of this one, also in a turn.
+    const inTurn: Store['inTurn'] = (turn, work) =>
+      store.inTurn(turn, (given) => work(given === store ? counted : given));
+    const counted: Store = new Proxy(store, {
       get(target, name) {
         if (name === 'settle') return settle;
+        if (name === 'inTurn') return inTurn;
         const member: unknown = Reflect.get(target, name, target);
         return typeof member === 'function' ? member.bind(target) : member;
       },
     });
+    return counted;
   }
 
   /** Counts the records of an OTLP request by their outcome. */

@@ -38,6 +38,7 @@ import type {
   Withdrawal,
 } from './store.js';
 import { StoreUnavailable } from './store-fault.js';
+import { Turns } from './turns.js';
 
 /** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
 const REMOVED_TOGETHER = 2000;
@@ -104,6 +105,7 @@ export class ClickHouseStore implements Store {
   readonly daysAtOnce = 186;
   /** Writers take turns. */
   private readonly queue = new Queue();
+  private readonly turns = new Turns();
   /** Rises before and after every step that changes what readers see. */
   private commits = 0;
   /** How often this process wrote. */
@@ -210,11 +212,11 @@ export class ClickHouseStore implements Store {
         if (before === this.commits) throw error;
       }
     }
-    return this.inTurn(work);
+    return this.exclusive(work);
   }
 
   /** Does work when nobody writes. */
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
       if (this.isCutOff) await finishRenewal(this.session, this.commit);
       this.isCutOff = false;
@@ -275,8 +277,16 @@ export class ClickHouseStore implements Store {
     return `${state?.build} ${state?.batch} ${this.writes}`;
   }
 
+  inTurn<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
+    return this.turns.run(name, () => work(this));
+  }
+
+  async stateRevision(): Promise<string> {
+    return '';
+  }
+
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
-    return this.inTurn(() =>
+    return this.exclusive(() =>
       this.builder.preview(due, (asBuilt) =>
         read(
           (sql, parameters) => this.session.select(asBuilt(sql), parameters),
@@ -297,7 +307,7 @@ export class ClickHouseStore implements Store {
   }
 
   append(sql: string): Promise<void> {
-    if (this.isRenewing || this.isCutOff) return this.inTurn(() => this.session.run(sql));
+    if (this.isRenewing || this.isCutOff) return this.exclusive(() => this.session.run(sql));
     const appended = this.session.run(sql).finally(() => this.appends.delete(appended));
     this.appends.add(appended);
     return appended;
@@ -311,7 +321,7 @@ export class ClickHouseStore implements Store {
 
   remap(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
-      this.inTurn(() => this.staging.use(({ settler }) => settler.remap(readable, progress))),
+      this.exclusive(() => this.staging.use(({ settler }) => settler.remap(readable, progress))),
     );
   }
 
@@ -325,7 +335,7 @@ export class ClickHouseStore implements Store {
 
   /** Days that are noted count as removed from then on; their rows can go at any time after that. */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
-    return this.inTurn(async () => {
+    return this.exclusive(async () => {
       const { session } = this;
       const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
       for (let at = 0; at < removed.length; at += REMOVED_TOGETHER) {
@@ -352,7 +362,9 @@ export class ClickHouseStore implements Store {
   }
 
   rest(): Promise<void> {
-    return this.inTurn(() => this.staging.use(({ writer }) => limitMemory(writer, this.settings.memoryMb)));
+    return this.exclusive(() =>
+      this.staging.use(({ writer }) => limitMemory(writer, this.settings.memoryMb)),
+    );
   }
 
   /** The server does it by itself. */
@@ -360,7 +372,7 @@ export class ClickHouseStore implements Store {
 
   /** Only the files of the data folder: the database is on its server, which has backups of its own. */
   async hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
-    await this.inTurn(at);
+    await this.exclusive(at);
     await during();
   }
 
@@ -422,7 +434,7 @@ export class ClickHouseStore implements Store {
   };
 
   private writing<T>(work: () => Promise<T>): Promise<T> {
-    return this.inTurn(work).finally(() => {
+    return this.exclusive(work).finally(() => {
       this.writes += 1;
       this.mark.touch();
     });

@@ -38,6 +38,7 @@ import type {
   Withdrawal,
 } from './store.js';
 import { StoreUnavailable } from './store-fault.js';
+import { Turns } from './turns.js';
 import { copyBeforeUpgrade } from './upgrade-copy.js';
 
 /** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
@@ -74,6 +75,7 @@ export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
   /** Writers take turns on the one writing connection. */
   private readonly queue = new Queue();
+  private readonly turns = new Turns();
   /** Holds of the file take turns. */
   private readonly holds = new Queue();
   /** How often something was written: by this process, since no other one has the file. */
@@ -163,6 +165,14 @@ export class DuckDbStore implements Store {
 
   async revision(): Promise<string> {
     return String(this.writes);
+  }
+
+  inTurn<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
+    return this.turns.run(name, () => work(this));
+  }
+
+  async stateRevision(): Promise<string> {
+    return '';
   }
 
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {

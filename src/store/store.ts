@@ -206,6 +206,17 @@ export interface Store {
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T>;
   /** Runs an INSERT of rows that no answer depends on: it waits for no other writer, and the revision stays. */
   append(sql: string): Promise<void>;
+  /**
+   * Runs work that reads small rows of state and changes them: alone among all work of its name, on every node. `work` reads and writes state
+   * through the store that it gets: all that it writes there is one commit, where state is in an engine with transactions. It waits for no
+   * network and no build, and takes no other turn.
+   */
+  inTurn<T>(name: string, work: (store: Store) => Promise<T>): Promise<T>;
+  /**
+   * Names what others have made of a table of state: facts of it that are kept in memory hold as long as it stays the same. At most half a
+   * second old. Always '' where one process has the store.
+   */
+  stateRevision(table: string): Promise<string>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /**
