@@ -191,11 +191,15 @@ export function readConfig(variables: Variables) {
     const [issue] = parsed.error.issues;
     const wrong = SETTINGS.find(({ path }) => path.join() === issue?.path.join());
     const name = wrong?.variable ?? '';
-    // Secrets aren't shown, and neither is the store's address, which can have a password.
-    const isShown = wrong?.isSecret !== true && name !== 'DAYBOOK_STORE';
+    // Secrets aren't shown, and neither are the stores' addresses, which can have a password.
+    const isShown = wrong?.isSecret !== true && !['DAYBOOK_STORE', 'DAYBOOK_STATE'].includes(name);
     throw new UsageError(`${name}${isShown ? ` can't be "${variables[name]}":` : ''} ${issue?.message}.`);
   }
   const { tls, jwt, oidc, e2b, smtp, ...others } = parsed.data;
+  if (others.postgres !== undefined && others.clickhouse === undefined)
+    throw new UsageError(
+      'DAYBOOK_STATE can be a PostgreSQL database only with ClickHouse as the store: set DAYBOOK_STORE to clickhouse://user:password@host:8123/database, or leave DAYBOOK_STATE out.',
+    );
   return {
     ...others,
     tls: tlsOf(tls),

@@ -5,7 +5,7 @@ import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { EmailText, OrgId } from '../input/name-text.js';
 import { ROLES } from '../input/role-names.js';
-import { toBucket, toClickHouse } from './store-address.js';
+import { toBucket, toClickHouse, toPostgres } from './store-address.js';
 import '../input/sentence.js';
 
 /** The description of a setting, beside its form and its default. */
@@ -82,6 +82,12 @@ export const Settings = z.object({
     'DAYBOOK_STORE',
     z.string().default('duckdb').transform(toClickHouse),
     '`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)',
+  ),
+  /** Undefined for the store's own database. */
+  postgres: setting(
+    'DAYBOOK_STATE',
+    z.string().default('store').transform(toPostgres),
+    'where organizations, keys and other [state](postgresql.md) is: `store` (in the database of `DAYBOOK_STORE`), or `postgres://user:password@host:5432/database`, which wants ClickHouse as the store',
   ),
   /** Undefined for the data folder. */
   objects: setting(

@@ -70,3 +70,65 @@ export function toBucket(text: string, context: z.RefinementCtx): S3Address | un
   const prefix = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, '');
   return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, region, endpoint };
 }
+
+/** The address of a PostgreSQL database. */
+export interface PostgresAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  /** Empty if there is none. */
+  readonly password: string;
+  readonly database: string;
+  /** Undefined for a connection that isn't encrypted. */
+  readonly ssl:
+    | { readonly mode: 'require' | 'verify-full'; readonly rootCertificate: string | undefined }
+    | undefined;
+}
+
+const SSL_MODES = ['disable', 'require', 'verify-full'] as const;
+
+/** Parses `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=/path/of/ca.pem`. */
+export function toPostgres(text: string, context: z.RefinementCtx): PostgresAddress | undefined {
+  if (text === 'store') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const parameters = Object.fromEntries(url?.searchParams ?? []);
+  const { sslmode = 'disable', sslrootcert, ...others } = parameters;
+  const mode = SSL_MODES.find((one) => one === sslmode);
+  const [user = '', password = '', database = ''] = [
+    url?.username,
+    url?.password,
+    url?.pathname.slice(1),
+  ].map(decoded);
+  if (
+    url === undefined ||
+    !/^postgres(ql)?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    user === '' ||
+    database === '' ||
+    database.includes('/') ||
+    mode === undefined ||
+    Object.keys(others).length > 0 ||
+    url.hash !== ''
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be store or postgres://user:password@host:5432/database',
+    });
+    return z.NEVER;
+  }
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? 5432 : Number(url.port),
+    ...{ user, password, database },
+    ssl: mode === 'disable' ? undefined : { mode, rootCertificate: sslrootcert },
+  };
+}
+
+/** A part of a URL as text; empty if it can't be decoded. */
+function decoded(part = ''): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
+}

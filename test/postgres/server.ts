@@ -1,0 +1,169 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { type PostgresAddress, toPostgres } from '../../src/settings/store-address.js';
+import type { AtEnd } from '../world.js';
+
+/** Where Debian has the programs of each version. */
+const VERSIONS = '/usr/lib/postgresql';
+
+/** Whose rights a server needs: PostgreSQL refuses to run as root. */
+const OWNER = 'postgres';
+
+/** The folder of the newest PostgreSQL that is installed; undefined if there is none. */
+function programs(): string | undefined {
+  if (!existsSync(VERSIONS)) return undefined;
+  const newest = readdirSync(VERSIONS)
+    .filter((version) => existsSync(join(VERSIONS, version, 'bin', 'initdb')))
+    .sort((one, other) => Number(other) - Number(one))[0];
+  return newest === undefined ? undefined : join(VERSIONS, newest, 'bin');
+}
+
+/** Whether there is a server, or one that can be started. */
+export function hasPostgres(): boolean {
+  return process.env.TEST_POSTGRES !== undefined || programs() !== undefined;
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The numbers of the user who owns the server, if this process is root. */
+export function owner(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const number = (flag: string) => Number(execFileSync('id', [flag, OWNER], { encoding: 'utf8' }));
+  return { uid: number('-u'), gid: number('-g') };
+}
+
+/** A folder that the owner of the server can write. */
+export function ownedFolder(): string {
+  const { uid, gid } = owner();
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  if (uid === undefined || gid === undefined) return folder;
+  chownSync(folder, uid, gid);
+  // The folder of the run is this user's alone.
+  chmodSync(tmpdir(), 0o711);
+  return folder;
+}
+
+/** The password has characters that a URL has to encode. */
+const PASSWORD = "p@ss/w'rd";
+
+let running: Promise<string> | undefined;
+
+/** The address of a server with a user who may make databases, as DAYBOOK_STATE names it. It is started once for this process. */
+function server(): Promise<string> {
+  running ??= process.env.TEST_POSTGRES === undefined ? start() : Promise.resolve(process.env.TEST_POSTGRES);
+  return running;
+}
+
+async function start(): Promise<string> {
+  const bin = programs();
+  if (bin === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
+  const folder = ownedFolder();
+  const data = join(folder, 'data');
+  const password = join(folder, 'password');
+  writeFileSync(password, PASSWORD);
+  chmodSync(password, 0o644);
+  // Not the order of bytes, so that tests notice if an order depends on the server's.
+  const order = Number(/\d+/.exec(bin)?.[0]) >= 15 ? ['--locale-provider=icu', '--icu-locale=en-US'] : [];
+  execFileSync(
+    join(bin, 'initdb'),
+    [
+      '-D',
+      data,
+      '-U',
+      'daybook',
+      '-A',
+      'scram-sha-256',
+      '--pwfile',
+      password,
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+      '-N',
+      ...order,
+    ],
+    { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const port = await freePort();
+  const settings = [
+    'fsync=off',
+    'full_page_writes=off',
+    'synchronous_commit=off',
+    'max_connections=200',
+    'timezone=Asia/Tokyo',
+  ];
+  const child = spawn(
+    join(bin, 'postgres'),
+    [
+      '-D',
+      data,
+      '-k',
+      folder,
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      ...settings.flatMap((one) => ['-c', one]),
+    ],
+    { ...owner(), stdio: 'ignore' },
+  );
+  process.on('exit', () => child.kill('SIGQUIT'));
+  const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
+  await isUp(url, child);
+  return url;
+}
+
+/** Waits until a server answers. */
+export async function isUp(url: string, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the server has ended with exit code ${child.exitCode}`);
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await wait(50);
+    }
+  }
+}
+
+/** Runs a statement as the user who may make databases. */
+async function administer(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: await server() });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The address of an empty database, as DAYBOOK_STATE names it; or of one like another. */
+export async function postgresDatabase(atEnd: AtEnd, template = 'template0'): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  atEnd(() => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  return (await server()).replace(/\/[^/]*$/, `/${name}`);
+}
+
+/** The same, parsed. */
+export function addressOf(url: string): PostgresAddress {
+  const address = toPostgres(url, { addIssue: () => undefined } as never);
+  if (address === undefined) throw new Error('no address of a PostgreSQL database');
+  return address;
+}
