@@ -7,7 +7,7 @@ import { checkHealth } from '../src/command/health.js';
 import { RemoteService } from '../src/command/remote-service.js';
 import { E2b } from '../src/computers/e2b.js';
 import { runAgent } from '../src/computers/run-agent.js';
-import { S3Objects } from '../src/computers/s3.js';
+import { S3Objects } from '../src/computers/bucket-objects.js';
 import { connectTo } from '../src/hooks/connect.js';
 import { deliver, keep, writePrivate } from '../src/hooks/spool.js';
 import { buildApp } from '../src/service/app.js';

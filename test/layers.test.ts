@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/network'],
   ['src/disk'],
   ['src/settings'],
-  ['src/store', 'src/terminal'],
+  ['src/objects', 'src/store', 'src/terminal'],
   ['src/money'],
   ['src/api', 'src/lake'],
   ['src/computers', 'src/ingest', 'src/page', 'src/people', 'src/readiness'],

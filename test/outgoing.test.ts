@@ -4,7 +4,7 @@ import { Authenticator } from '../src/api/auth.js';
 import { RemoteService } from '../src/command/remote-service.js';
 import { E2b, ProviderFailed } from '../src/computers/e2b.js';
 import { runAgent } from '../src/computers/run-agent.js';
-import { S3Objects } from '../src/computers/s3.js';
+import { S3Objects } from '../src/computers/bucket-objects.js';
 import { AnswerTooLong, limitedFetch, Outgoing } from '../src/network/outgoing.js';
 import { readConfig } from '../src/settings/config.js';
 import { OpenIdProvider } from '../src/sign-in/openid-provider.js';
