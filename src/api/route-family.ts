@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Config } from '../settings/config.js';
+import type { Node } from '../store/state/node.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, identifyOnce, requireAction } from './auth.js';
 import type { Caller } from './caller.js';
@@ -22,6 +23,8 @@ export interface ApiDeps {
   readonly addresses: { isAllowed(orgId: string, ip: string): Promise<boolean> };
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** This process among those that share its stores; undefined if it is the only one. */
+  readonly node?: Node;
 }
 
 declare module 'fastify' {

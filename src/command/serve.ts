@@ -29,6 +29,7 @@ export function add(program: Command, invocation: Invocation): void {
     .description('serve the REST API and build days, until stopped')
     .option(...optionOf('DAYBOOK_HOST'))
     .option(...optionOf('DAYBOOK_PORT'))
+    .option(...optionOf('DAYBOOK_ROLE'))
     .option('--demo', 'load the sample if the database is new')
     .action((options: ServeOptions) =>
       run(options, invocation).catch((error) => {

@@ -35,7 +35,7 @@ interface Connection {
 
 /** The agents that are connected now, one per computer. */
 export class Relay {
-  private readonly connections = new Map<string, Connection>();
+  protected readonly connections = new Map<string, Connection>();
   /** The connections of each computer that haven't said hello, the oldest first. */
   private readonly silent = new Map<string, Set<WebSocket>>();
   /** Emits an event named after a computer's id when the computer changes, or its agent connects or disconnects. */
@@ -69,7 +69,7 @@ export class Relay {
       if (message.type === 'hello') {
         isKnown = true;
         this.removeSilent(computer.id, socket);
-        this.connections.get(computer.id)?.socket.close(CLOSE.replaced, 'Another agent has connected.');
+        this.end(computer.id, 'replaced');
         this.connections.set(computer.id, connection);
         send(socket, {
           type: 'welcome',
@@ -78,6 +78,7 @@ export class Relay {
           heartbeatMs: this.heartbeatMs,
         });
         hello(message.hostname);
+        this.joined(computer.id, connection.since);
         this.changes.emit(computer.id);
         return;
       }
@@ -94,9 +95,16 @@ export class Relay {
       connection.asked.clear();
       if (this.connections.get(computer.id) !== connection) return;
       this.connections.delete(computer.id);
+      this.left(computer.id);
       this.changes.emit(computer.id);
     });
   }
+
+  /** The agent of a computer has connected. */
+  protected joined(_computerId: string, _since: number): void {}
+
+  /** The agent of a computer has disconnected, and no other one has taken its place here. */
+  protected left(_computerId: string): void {}
 
   private addSilent(computerId: string, socket: WebSocket): void {
     const silent = this.silent.get(computerId) ?? new Set();
@@ -135,9 +143,24 @@ export class Relay {
 
   /** Ends the connection of a computer that is deleted. */
   drop(computerId: string): void {
-    this.connections.get(computerId)?.socket.close(CLOSE.deleted, 'The computer is deleted.');
+    this.end(computerId, 'deleted');
     this.changes.emit(computerId);
   }
+
+  /** Ends a connection for good. */
+  protected end(computerId: string, why: 'deleted' | 'replaced'): void {
+    const reason = why === 'deleted' ? 'The computer is deleted.' : 'Another agent has connected.';
+    this.connections.get(computerId)?.socket.close(CLOSE[why], reason);
+  }
+
+  /** Learns what other nodes know; nothing where there is one. */
+  async refresh(): Promise<void> {}
+
+  /** Starts work of its own. */
+  start(): void {}
+
+  /** Ends it. */
+  async stop(): Promise<void> {}
 }
 
 function send(socket: WebSocket, message: FromService): void {

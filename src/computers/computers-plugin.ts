@@ -14,6 +14,7 @@ import { E2b } from './e2b.js';
 import { LocalObjects } from './object-storage.js';
 import { Provisioner } from './provisioner.js';
 import { agents, watchers } from './relay-routes.js';
+import { SharedRelay } from './shared-relay.js';
 import { Transfers } from './transfer.js';
 import { transfers } from './transfer-routes.js';
 import { Uploads } from './upload.js';
@@ -29,6 +30,7 @@ export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
   const all = open(deps, app.log);
   app.register(websocket, { options: { maxPayload: MESSAGE_BYTES, handleProtocols }, preClose: hangUp });
   const routes = family<ComputerDeps>('v0', async (scope, all) => {
+    scope.addHook('preHandler', () => all.relay.refresh());
     for (const part of [computers, files, watchers]) await part(scope, all);
   });
   app.register(routes, { ...all, prefix: '/api/v0' });
@@ -42,8 +44,9 @@ export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
 }
 
 function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
-  const { store, config, clock } = deps;
-  const relay = new Relay(clock);
+  const { store, config, clock, node } = deps;
+  const report = (err: unknown) => log.error({ err }, 'the agents of other nodes are out of reach');
+  const relay = node === undefined ? new Relay(clock) : new SharedRelay(node, clock, report);
   const signer = Signer.open(config);
   const computers = new Computers(store, clock, (id) => relay.changes.emit(id));
   const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.publicUrl ?? config.url);
@@ -65,13 +68,14 @@ function handleProtocols(offered: ReadonlySet<string>): string | false {
 }
 
 /** Resumes the work of an earlier process, and removes expired uploads. */
-function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
+function workWhileListening(app: FastifyInstance, { uploads, provisioner, relay }: ComputerDeps): void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();
   const work = (task: () => Promise<void>, what: string) => {
     working = working.then(task).catch((error) => app.log.error({ err: error }, what));
   };
   app.addHook('onListen', async () => {
+    relay.start();
     work(() => provisioner.resume(), 'could not continue provisionings');
     timer = setInterval(() => work(() => uploads.sweep(), 'could not remove old uploads'), SWEEP_MS);
   });
@@ -79,6 +83,7 @@ function workWhileListening(app: FastifyInstance, { uploads, provisioner }: Comp
     clearInterval(timer);
     await working;
     await provisioner.finish();
+    await relay.stop();
   });
 }
 

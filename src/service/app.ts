@@ -22,6 +22,7 @@ import { answerErrors, refuseOtherMethods, sendProblem } from '../api/error-repl
 import { familyOf } from '../api/errors.js';
 import { removePorts } from '../api/forwarded-addresses.js';
 import { parseJsonBodies } from '../api/json-body.js';
+import { as, refuseOtherParts } from '../api/node-part.js';
 import { OPENAPI } from '../api/openapi.js';
 import { operationsRoutes } from '../api/operations-routes.js';
 import { privacyRoutes } from '../api/privacy-routes.js';
@@ -153,6 +154,7 @@ export function buildApp(
     secure(request.raw, reply.raw, (error) => done(error as Error)),
   );
   refuseAmbiguousHeads(app);
+  if (config.role !== 'all') refuseOtherParts(app, config.role);
   if (config.corsOrigins.length > 0) allowOrigins(app, config.corsOrigins);
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
   const sendPage = pageSender(config);
@@ -178,11 +180,13 @@ export function buildApp(
   app.register(async (scope) => {
     await refuseOtherMethods(scope, async () => {
       await scope.register(referenceRoutes);
-      await scope.register(operationsRoutes, all);
+      await scope.register(as('any', operationsRoutes), all);
       await scope.register(signInRoutes, all);
       await scope.register(pageRoutes, { sendPage });
       await scope.register(collectorRoutes);
-      metrics.serve(scope, config);
+      await scope.register(
+        as('any', async (own) => metrics.serve(own as unknown as FastifyInstance, config)),
+      );
     });
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
@@ -200,10 +204,14 @@ export function buildApp(
   app.register(family('v1', statusRoutes), { ...all, prefix: '/api/v1/status' });
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', mcpRoutes), { ...all, prefix: '/mcp' });
-  app.register(family('v1', heartbeatRoutes), { ...all, prefix: '/api/v1/events/heartbeat' });
-  app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
-  app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
-  app.register(family('otlp', otlpRoutes), { ...all, countRecords: metrics.countRecords, prefix: '/otlp' });
+  app.register(as('ingest', family('v1', heartbeatRoutes)), { ...all, prefix: '/api/v1/events/heartbeat' });
+  app.register(as('ingest', family('v1', eventRoutes)), { ...all, prefix: '/api/v1' });
+  app.register(as('ingest', family('v1', hookRoutes)), { ...all, prefix: '/api/v1/hooks' });
+  app.register(as('ingest', family('otlp', otlpRoutes)), {
+    ...all,
+    countRecords: metrics.countRecords,
+    prefix: '/otlp',
+  });
   app.register(family('scim', scimRoutes), { ...all, prefix: '/scim/v2' });
   app.register(family('v1', readinessRoutes), { ...all, prefix: '/api/organization' });
   return app;

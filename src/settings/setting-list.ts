@@ -5,6 +5,7 @@ import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { EmailText, OrgId } from '../input/name-text.js';
 import { ROLES } from '../input/role-names.js';
+import { NODE_ROLES } from './node-role.js';
 import { toBucket, toClickHouse, toPostgres } from './store-address.js';
 import '../input/sentence.js';
 
@@ -94,6 +95,12 @@ export const Settings = z.object({
     'DAYBOOK_OBJECTS',
     z.string().default('folder').transform(toBucket),
     'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
+  ),
+  role: setting(
+    'DAYBOOK_ROLE',
+    z.enum(NODE_ROLES).default('all'),
+    'what a [node](scale.md) does: `api` answers, `ingest` takes events, `build` settles and builds, `all` does everything',
+    { option: { flags: '--role <role>', help: 'all, api, ingest or build' } },
   ),
   host: setting(
     'DAYBOOK_HOST',
