@@ -2,6 +2,7 @@ import { type Day, lastClosedDay } from '../day.js';
 import { messageOf, UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/day-checks.js';
 import { staleDays } from '../store/stale-days.js';
+import { noteRenamedDays } from '../store/state/person.js';
 import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 
@@ -119,6 +120,7 @@ export async function build(
       progress(built.days.length, Math.max(due.length, built.days.length));
     }
   };
+  await noteRenamedDays(store);
   if (range.all === true || isChosen) {
     const batch = await newestBatch(store);
     const stale = await staleDays(store, last);

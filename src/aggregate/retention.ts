@@ -4,6 +4,7 @@ import { staleDays } from '../store/stale-days.js';
 import { removeOldEntries } from '../store/state/access-log.js';
 import { removeOldAlerts } from '../store/state/alert-log.js';
 import { removeOldHeartbeats } from '../store/state/heartbeat.js';
+import { noteRenamedDays } from '../store/state/person.js';
 import { removeOldPulls } from '../store/state/vendor-pulls.js';
 import { removeOldRosters } from '../store/state/vendor-roster.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
@@ -45,6 +46,7 @@ export async function removeOldEvents(
     const days = own.get(orgId) ?? byDefault;
     return days !== undefined && day <= lastOf(days);
   };
+  await noteRenamedDays(store);
   const stale = new Set((await staleDays(store, last)).map(keyOf));
   const built = await store.select('SELECT org_id, day FROM days WHERE day <= $last', {
     last: { day: last },

@@ -5,6 +5,7 @@ import { EmailText, nameText } from '../input/name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import { quote } from '../store/sql-text.js';
 import { requireNotErased, whenErased } from '../store/state/erased-names.js';
+import { OfStore } from '../store/state/of-store.js';
 import { userOf } from '../store/state/person.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -133,7 +134,7 @@ export async function createKeys(
     });
   }
   await store.run(statements);
-  loaded.delete(store);
+  loaded.drop(store);
   return made.map(({ row, key }) => ({ ...row, key }));
 }
 
@@ -210,11 +211,11 @@ export async function revokeKey(
   if (key === undefined || key.revoked_at !== null) return key;
   await store.run([
     {
-      sql: 'UPDATE keys SET revoked_at = instant($now) WHERE key_id = $key_id',
+      sql: 'UPDATE keys SET revoked_at = instant($now) WHERE key_id = $key_id AND revoked_at IS NULL',
       parameters: { now, key_id: key.key_id },
     },
   ]);
-  loaded.delete(store);
+  loaded.drop(store);
   return { ...key, revoked_at: now };
 }
 
@@ -232,27 +233,21 @@ export async function revokeKeysOf(
       parameters: { org_id: orgId, user_ids: userIds, now },
     },
   ]);
-  loaded.delete(store);
+  loaded.drop(store);
 }
 
 /** The keys of each store that are not revoked, by hash. Changing keys drops them. */
-const loaded = new WeakMap<Store, Promise<Map<string, Key>>>();
-whenErased((store) => loaded.delete(store));
+const loaded = new OfStore<ReadonlyMap<string, Key>>(['keys']);
+whenErased((store) => loaded.drop(store));
 
 /**
  * TRICKY: all keys are read at once, not one by one. So a guessed key costs no query, however many are guessed.
  */
-function keysOf(store: Store): Promise<Map<string, Key>> {
-  const known = loaded.get(store);
-  if (known !== undefined) return known;
-  const keys = store
-    .select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE revoked_at IS NULL`)
-    .then((rows) => new Map(rows.map((row) => [String(row.key_hash), Key.parse(row)])));
-  loaded.set(store, keys);
-  keys.catch(() => {
-    if (loaded.get(store) === keys) loaded.delete(store);
+function keysOf(store: Store): Promise<ReadonlyMap<string, Key>> {
+  return loaded.get(store, async () => {
+    const rows = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE revoked_at IS NULL`);
+    return new Map(rows.map((row) => [String(row.key_hash), Key.parse(row)]));
   });
-  return keys;
 }
 
 /** The hash by which a key is found; undefined for a text that can't be a key. */
@@ -290,7 +285,9 @@ export async function saveKeyUses(store: Store): Promise<void> {
       while (ids.length > 0)
         await store.run([
           {
-            sql: `UPDATE keys SET last_used_on = CAST($day AS DATE) WHERE key_id IN (${ids.splice(0, TOGETHER).join(', ')})`,
+            // Another node may have noted the same, or a later day.
+            sql: `UPDATE keys SET last_used_on = CAST($day AS DATE)
+              WHERE key_id IN (${ids.splice(0, TOGETHER).join(', ')}) AND (last_used_on IS NULL OR last_used_on < CAST($day AS DATE))`,
             parameters: { day },
           },
         ]);
@@ -299,6 +296,6 @@ export async function saveKeyUses(store: Store): Promise<void> {
     uses.set(store, new Map([...noted, ...(uses.get(store) ?? [])]));
     throw error;
   } finally {
-    loaded.delete(store);
+    loaded.drop(store);
   }
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { Stale } from '../api/revision-tag.js';
 import { UsageError } from '../exit.js';
 import { joinTeams } from '../people/group-teams.js';
-import { Queue } from '../store/queue.js';
 import { whenErased } from '../store/state/erased-names.js';
-import { inScimTurn } from '../store/state/scim-rows.js';
+import { inTurn, OfOrganizations } from '../store/state/of-store.js';
+import { inPeopleTurn } from '../store/state/person.js';
 import type { Row, Store } from '../store/store.js';
 import { AllowedAddresses } from './allowed-addresses.js';
 import type { Settings } from './control-settings.js';
@@ -47,19 +47,18 @@ export const SETTINGS_BYTES = 256 << 10;
 /** The longest parameter of a statement, in characters: ClickHouse takes 128 KiB. */
 const PARAMETER_CHARACTERS = 30_000;
 
-/** How long it can take until another process's change applies here. */
+/** How long it can take until the change of a process applies here that has no part in the store's state. */
 const HOLDS_MS = 5000;
 
 /** An organization's settings in memory. */
 interface Known {
   readonly at: number;
-  readonly addresses: Promise<AllowedAddresses>;
+  readonly addresses: AllowedAddresses;
 }
 
-/** The settings in memory of each store. After a change, all users of the store read them again. */
-const shared = new WeakMap<Store, { readonly queue: Queue; readonly known: Map<string, Known> }>();
-
-whenErased((store) => shared.get(store)?.known.clear());
+/** The settings in memory of each store's organizations. After a change, all users of the store read them again. */
+const known = new OfOrganizations<Known>(['control_revisions']);
+whenErased((store) => known.drop(store));
 
 const Stored = z.custom<Settings>((value) => typeof value === 'object' && value !== null);
 
@@ -88,14 +87,8 @@ export class Controls {
     private readonly clock: () => number,
   ) {}
 
-  private get shared() {
-    const found = shared.get(this.store) ?? { queue: new Queue(), known: new Map<string, Known>() };
-    shared.set(this.store, found);
-    return found;
-  }
-
-  private async rowOf(orgId: string, revision?: number): Promise<Row | undefined> {
-    const [row] = await this.store.select(
+  private async rowOf(orgId: string, revision?: number, store = this.store): Promise<Row | undefined> {
+    const [row] = await store.select(
       `SELECT ${COLUMNS} FROM control_revisions
       WHERE org_id = $org_id AND revision = coalesce($revision, revision)
       ORDER BY revision DESC LIMIT 1`,
@@ -128,7 +121,7 @@ export class Controls {
    * Throws Stale if `isExpected` doesn't accept the newest revision, and a UsageError for invalid settings: a masked secret without a stored one, or allowed addresses without
    * the author's own, if `address` gives it.
    */
-  replace(
+  async replace(
     orgId: string,
     settings: Settings,
     author: Author,
@@ -137,8 +130,8 @@ export class Controls {
       address,
     }: { isExpected?: (revision: number) => boolean; address?: string } = {},
   ): Promise<Change> {
-    return this.shared.queue.run(async () => {
-      const row = await this.rowOf(orgId);
+    const [before, after] = await inTurn(this.store, `control_revisions ${orgId}`, async (turn) => {
+      const row = await this.rowOf(orgId, undefined, turn);
       const revision = Number(row?.revision ?? 0);
       if (!isExpected(revision)) throw new Stale(revision);
       if (address !== undefined && !addressesOf(settings).has(address))
@@ -150,12 +143,13 @@ export class Controls {
         throw new UsageError(
           `The settings must have at most ${SETTINGS_BYTES} bytes with encrypted secrets.`,
         );
-      await this.insert(orgId, revision + 1, text, author);
-      this.shared.known.delete(orgId);
-      if (!isDeepStrictEqual(storedOf(row).people?.groups, settings.people?.groups))
-        await inScimTurn(this.store, () => joinTeams(this.store, orgId, author.id, this.clock()));
-      return changeOf(await this.rowOf(orgId, revision + 1));
+      await this.insert(turn, orgId, revision + 1, text, author);
+      known.drop(turn, orgId);
+      return [row, await this.rowOf(orgId, revision + 1, turn)];
     });
+    if (!isDeepStrictEqual(storedOf(before).people?.groups, settings.people?.groups))
+      await inPeopleTurn(this.store, orgId, (turn) => joinTeams(turn, orgId, author.id, this.clock()));
+    return changeOf(after);
   }
 
   /** The settings with sealed secrets. Masked and unchanged secrets keep their ciphertext. */
@@ -176,9 +170,15 @@ export class Controls {
     });
   }
 
-  private async insert(orgId: string, revision: number, settings: string, author: Author): Promise<void> {
+  private async insert(
+    turn: Store,
+    orgId: string,
+    revision: number,
+    settings: string,
+    author: Author,
+  ): Promise<void> {
     const parts = settings.match(new RegExp(`[^]{1,${PARAMETER_CHARACTERS}}`, 'gu')) ?? [];
-    await this.store.run([
+    await turn.run([
       {
         sql: `INSERT INTO control_revisions SELECT $org_id, CAST($revision AS BIGINT),
           ${parts.map((_, part) => `$settings_${part}`).join(' || ')}, $user_id, $user_email, $user_name, instant($now)`,
@@ -214,20 +214,16 @@ export class Controls {
 
   /** Whether requests of the organization may come from an address. Changes of this process apply at once, others soon. */
   async isAllowed(orgId: string, address: string): Promise<boolean> {
-    const { known } = this.shared;
-    let found = known.get(orgId);
-    if (found === undefined || Math.abs(this.clock() - found.at) >= HOLDS_MS) {
-      const asked = {
-        at: this.clock(),
-        addresses: this.rowOf(orgId).then((row) => addressesOf(storedOf(row))),
-      };
-      known.set(orgId, asked);
-      asked.addresses.catch(() => {
-        if (known.get(orgId) === asked) known.delete(orgId);
-      });
-      found = asked;
+    const read = async () => {
+      const at = this.clock();
+      return { at, addresses: addressesOf(storedOf(await this.rowOf(orgId))) };
+    };
+    let found = await known.get(this.store, orgId, read);
+    if (Math.abs(this.clock() - found.at) >= HOLDS_MS) {
+      known.drop(this.store, orgId);
+      found = await known.get(this.store, orgId, read);
     }
-    return (await found.addresses).has(address);
+    return found.addresses.has(address);
   }
 }
 

@@ -14,8 +14,9 @@ import {
   pseudonymOf,
 } from '../store/state/erased-person.js';
 import { erasureOf } from '../store/state/erasure-statements.js';
+import { inTurn, OneAtATime } from '../store/state/of-store.js';
 import { nameHash } from '../store/state/organization-secret.js';
-import { inTurn } from '../store/state/person.js';
+import { peopleRevision, peopleTurn } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 
 /** Where and with what somebody is erased. */
@@ -29,6 +30,9 @@ export interface ErasureContext {
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
+
+/** An erasure takes minutes, in which other people may change. */
+const erasing = new OneAtATime();
 
 /** Rows, days or files that an erasure changes or removes. */
 export interface ErasureCount {
@@ -65,7 +69,8 @@ export async function erasePerson(
   const { store, data, clock, settle } = context;
   if (!isTrial) await finishErasures(context, author);
   const setAside = await settle();
-  return inTurn(store, async () => {
+  return erasing.run(store, async () => {
+    const revision = await peopleRevision(store.select.bind(store), orgId);
     const person = await findPerson(store, orgId, user);
     if (person === undefined) {
       if ((await erasedIn(store, orgId))?.(user) === true)
@@ -83,7 +88,7 @@ export async function erasePerson(
     const names = person.names.length;
     const deleted = filesOf(person, setAside, data);
     if (isTrial) return { pseudonym: null, names, counts, deleted, begunAt };
-    await begin(store, person, begunAt);
+    await begin(store, person, revision, begunAt);
     await finish(context, person, author);
     return { pseudonym: pseudonymOf(person), names, counts, deleted, begunAt };
   });
@@ -93,7 +98,7 @@ export async function erasePerson(
 export async function finishErasures(context: ErasureContext, author: string): Promise<number> {
   const { store } = context;
   for (let finished = 0; ; finished += 1) {
-    const isDone = await inTurn(store, async () => {
+    const isDone = await erasing.run(store, async () => {
       const [row] = await store.select(
         'SELECT work FROM erasures WHERE finished_at IS NULL ORDER BY begun_at, pseudonym LIMIT 1',
       );
@@ -105,37 +110,48 @@ export async function finishErasures(context: ErasureContext, author: string): P
   }
 }
 
-/** Notes the erasure, so that it is finished whatever happens. */
-async function begin(store: Store, person: ErasedPerson, now: number): Promise<void> {
+/**
+ * Notes the erasure, so that it is finished whatever happens, and refuses the names from now on, so that nobody gets one of them meanwhile.
+ * Throws a UsageError if people have changed since the revision in which the person was found.
+ */
+async function begin(store: Store, person: ErasedPerson, revision: number, now: number): Promise<void> {
+  const { orgId } = person;
   const work = JSON.stringify(person);
-  await store.run([
-    {
-      sql: 'INSERT INTO erasures SELECT $org_id, $pseudonym, instant($now), $work, NULL',
-      parameters: { org_id: person.orgId, pseudonym: pseudonymOf(person), now, work },
-    },
-  ]);
+  const refused = await refusal(store, person, now);
+  await inTurn(store, peopleTurn(orgId), async (turn) => {
+    if ((await peopleRevision(turn.select.bind(turn), orgId)) !== revision)
+      throw new UsageError(`The people of ${orgId} were changed meanwhile: erase the person again.`);
+    await turn.run([
+      {
+        sql: 'INSERT INTO erasures SELECT $org_id, $pseudonym, instant($now), $work, NULL',
+        parameters: { org_id: orgId, pseudonym: pseudonymOf(person), now, work },
+      },
+      ...refused,
+    ]);
+  });
+  forgetNames(store);
 }
 
-/** Refuses the names from now on. */
-async function refuse(store: Store, person: ErasedPerson, now: number): Promise<void> {
+/** The statements that have the names refused. */
+async function refusal(store: Store, person: ErasedPerson, now: number): Promise<{ sql: string }[]> {
   const { orgId } = person;
   const hashed = await nameHash(store, orgId, 'erased', now);
   const hashes = namesOfErased(person).map((name) => hashed(name).toString('hex'));
-  await store.run([
+  return [
     {
       sql: `DELETE FROM erased_names WHERE org_id = ${quote(orgId)} AND name_hash IN (${hashes.map(quote).join(', ')})`,
     },
     {
       sql: `INSERT INTO erased_names VALUES ${hashes.map((one) => `(${quote(orgId)}, ${quote(one)})`).join(', ')}`,
     },
-  ]);
-  forgetNames(store);
+  ];
 }
 
 /** Does all steps of an erasure that has begun. Each can be done again. */
 async function finish(context: ErasureContext, person: ErasedPerson, author: string): Promise<void> {
   const { store, lake, data, settle, clock } = context;
-  await refuse(store, person, clock());
+  await store.run(await refusal(store, person, clock()));
+  forgetNames(store);
   // What was acknowledged before the names were refused, and is refused now.
   const setAside = await settle();
   await store.rewrite(erasureOf(person, author, clock()));

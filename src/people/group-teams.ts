@@ -4,7 +4,7 @@ import { LAST_DAY, type Membership, type Person } from '../store/state/person.js
 import { groupNamesOfPeople } from '../store/state/scim-groups.js';
 import type { Store } from '../store/store.js';
 import { type GroupTable, groupTableOf } from './group-table.js';
-import { moved, replacePeople } from './people-change.js';
+import { moved, replaceInTurn } from './people-change.js';
 
 const COLUMNS = { team: 'team', cost_center: 'costCenter' } as const satisfies Record<
   Kind,
@@ -13,7 +13,7 @@ const COLUMNS = { team: 'team', cost_center: 'costCenter' } as const satisfies R
 
 /**
  * Makes all active users of SCIM members of the teams and cost centres that the owner's table gives to their groups, from today on. It can be
- * repeated. Runs in a turn of SCIM.
+ * repeated. Runs in a turn of people.
  */
 export async function joinTeams(store: Store, orgId: string, author: string, now: number): Promise<void> {
   const table = await groupTableOf(store, orgId);
@@ -27,7 +27,7 @@ export async function joinTeams(store: Store, orgId: string, author: string, now
       ? person
       : { ...person, memberships: byGroups(person.memberships, own, table, today) };
   };
-  await replacePeople(store, orgId, (before) => before.map(withTeams), { author }, now);
+  await replaceInTurn(store, orgId, (before) => before.map(withTeams), { author }, now);
 }
 
 /**

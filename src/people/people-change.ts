@@ -4,15 +4,17 @@ import { addDays } from '../day.js';
 import { UsageError } from '../exit.js';
 import { KINDS, type Kind } from '../input/kinds.js';
 import { requireNotErased } from '../store/state/erased-names.js';
+import { inTurn } from '../store/state/of-store.js';
 import {
   changePeople,
   FIRST_DAY,
-  inTurn,
   LAST_DAY,
   type Membership,
+  noteRenamedDays,
   OF_ONE_PERSON,
   type Person,
   peopleOf,
+  peopleTurn,
 } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 
@@ -60,39 +62,52 @@ export interface ChangedPeople {
  * Replaces the people of an organization by those that `make` makes of them. Throws Stale when the revision isn't the
  * expected one, and a UsageError that says why people can't be so; then nothing changes.
  */
-export function replacePeople(
+export async function replacePeople(
   store: Store,
+  orgId: string,
+  make: (before: readonly Person[]) => readonly Person[],
+  options: ChangeOptions,
+  now: number,
+): Promise<ChangedPeople> {
+  const changed = await inTurn(store, peopleTurn(orgId), (turn) =>
+    replaceInTurn(turn, orgId, make, options, now),
+  );
+  const isMade = changed.changes.length > 0 && options.isTrial !== true;
+  return { ...changed, days: isMade ? await noteRenamedDays(store, orgId) : 0 };
+}
+
+/** The same in a turn of people, at whose end the days are noted. */
+export async function replaceInTurn(
+  turn: Store,
   orgId: string,
   make: (before: readonly Person[]) => readonly Person[],
   { author, isExpected = () => true, isTrial = false, keepsNames = false }: ChangeOptions,
   now: number,
-): Promise<ChangedPeople> {
-  return inTurn(store, async () => {
-    const { revision, people: before } = await peopleOf(store, orgId);
-    if (!isExpected(revision)) throw new Stale(revision);
-    const after = make(before).map(inOrder);
-    requireSound(after);
-    if (keepsNames) requireSameNames(before, after);
-    const known = new Map(before.map((person) => [person.userId, inOrder(person)]));
-    const wanted = new Set(after.map(({ userId }) => userId));
-    const removed = before.map(({ userId }) => userId).filter((userId) => !wanted.has(userId));
-    const saved = after.filter((person) => !isDeepStrictEqual(person, known.get(person.userId)));
-    await requireNotErased(
-      store,
-      orgId,
-      saved.flatMap(({ userId, emails, aliases }) => [userId, ...emails, ...aliases]),
-    );
-    const changes = [
-      ...removed.map((user_id) => ({ user_id, change: 'removed' })),
-      ...saved.map((person) => ({
-        user_id: person.userId,
-        change: inWords(known.get(person.userId), person),
-      })),
-    ].sort((one, other) => (one.user_id < other.user_id ? -1 : 1));
-    if (isTrial || changes.length === 0) return { revision, changes, days: 0 };
-    const days = await changePeople(store, { orgId, revision, author, removed, saved }, now);
-    return { revision: revision + 1, changes, days };
-  });
+): Promise<Omit<ChangedPeople, 'days'>> {
+  const { revision, people: before } = await peopleOf(turn, orgId);
+  if (!isExpected(revision)) throw new Stale(revision);
+  const after = make(before).map(inOrder);
+  requireSound(after);
+  if (keepsNames) requireSameNames(before, after);
+  const known = new Map(before.map((person) => [person.userId, inOrder(person)]));
+  const wanted = new Set(after.map(({ userId }) => userId));
+  const removed = before.map(({ userId }) => userId).filter((userId) => !wanted.has(userId));
+  const saved = after.filter((person) => !isDeepStrictEqual(person, known.get(person.userId)));
+  await requireNotErased(
+    turn,
+    orgId,
+    saved.flatMap(({ userId, emails, aliases }) => [userId, ...emails, ...aliases]),
+  );
+  const changes = [
+    ...removed.map((user_id) => ({ user_id, change: 'removed' })),
+    ...saved.map((person) => ({
+      user_id: person.userId,
+      change: inWords(known.get(person.userId), person),
+    })),
+  ].sort((one, other) => (one.user_id < other.user_id ? -1 : 1));
+  if (isTrial || changes.length === 0) return { revision, changes };
+  await changePeople(turn, { orgId, revision, author, removed, saved }, now);
+  return { revision: revision + 1, changes };
 }
 
 /** A person as it is stored: each name once, and in an order of its own. */

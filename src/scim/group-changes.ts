@@ -19,7 +19,7 @@ const GROUPS_AT_MOST = 10_000;
 
 /**
  * Makes a group what the provider says, or a new one, with these members. They belong to the teams that the owner's table gives from then on.
- * Runs in a turn of SCIM. Throws a ScimError for a name that another group has, and for members who aren't users.
+ * Runs in a turn of people. Throws a ScimError for a name that another group has, and for members who aren't users.
  */
 export async function saveGroup(
   context: ScimContext,
@@ -50,7 +50,7 @@ export async function saveGroup(
   return group;
 }
 
-/** Removes a group. Its members leave the team that it gave. Runs in a turn of SCIM. */
+/** Removes a group. Its members leave the team that it gave. Runs in a turn of people. */
 export async function removeGroup({ store, orgId, author, now }: ScimContext, scimId: string): Promise<void> {
   await removeScimGroup(store, orgId, scimId);
   await joinTeams(store, orgId, author, now);

@@ -7,6 +7,7 @@ import { parseJsonBodies } from '../api/json-body.js';
 import { baseOf } from '../api/public-url.js';
 import { aboutEveryone, aboutUsers } from '../api/read-audit.js';
 import type { ApiDeps } from '../api/route-family.js';
+import { inPeopleTurn } from '../store/state/person.js';
 import {
   choiceOfGroups,
   membersOf,
@@ -14,7 +15,7 @@ import {
   type ScimMember,
   scimGroups,
 } from '../store/state/scim-groups.js';
-import { countScimRows, inScimTurn, type ScimChoice } from '../store/state/scim-rows.js';
+import { countScimRows, type ScimChoice } from '../store/state/scim-rows.js';
 import { choiceOfUsers, type ScimUser, scimUsers } from '../store/state/scim-users.js';
 import { removeGroup, saveGroup } from './group-changes.js';
 import { PatchBody, patchedGroup, patchedUser } from './patch-operations.js';
@@ -25,7 +26,7 @@ import { removeUser, type ScimContext, saveUser } from './user-changes.js';
 
 /** The dependencies of the routes of SCIM. */
 export interface ScimDeps extends ApiDeps {
-  readonly sessions: ScimContext['sessions'];
+  readonly sessions: { endAll(orgId: string, userId: string): Promise<void> };
 }
 
 /** How many resources a page has at most, and if the request doesn't say it. */
@@ -71,10 +72,6 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
   });
 
   const baseOfScim = (request: FastifyRequest) => new URL('scim/v2', baseOf(config, request)).href;
-  const contextOf = ({ caller }: FastifyRequest): ScimContext => ({
-    ...{ store, orgId: caller.orgId, sessions, now: clock() },
-    author: authorOf(caller),
-  });
   /** Changes take turns. Throws 403 for an owner who may not see people by name, and so may not rename them. */
   const inTurn = async <T>(request: FastifyRequest, work: (context: ScimContext) => Promise<T>) => {
     if (request.protection !== undefined && request.caller.role !== 'scim')
@@ -82,7 +79,16 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
         403,
         'The organization protects people, so only an auditor and the identity provider change them here: use its key, of role scim.',
       );
-    return inScimTurn(store, () => work(contextOf(request)));
+    const { orgId } = request.caller;
+    const signedOut: string[] = [];
+    const done = await inPeopleTurn(store, orgId, (turn) =>
+      work({
+        ...{ store: turn, orgId, author: authorOf(request.caller), now: clock() },
+        signOut: (userId) => signedOut.push(userId),
+      }),
+    );
+    for (const userId of signedOut) await sessions.endAll(orgId, userId);
+    return done;
   };
 
   const userResource = (
@@ -159,15 +165,15 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     return listOf(all.slice(part.offset, part.offset + count), all.length, startIndex, query);
   };
 
-  const userOfId = async ({ caller }: FastifyRequest, id: string): Promise<ScimUser> => {
-    const [user] = await scimUsers(store, caller.orgId, choiceOfUsers('id', id));
+  const userOfId = async ({ store, orgId }: Pick<ScimContext, 'store' | 'orgId'>, id: string) => {
+    const [user] = await scimUsers(store, orgId, choiceOfUsers('id', id));
     if (user === undefined) throw nothing('user', id);
     return user;
   };
-  const groupOfId = async ({ caller }: FastifyRequest, id: string) => {
-    const [group] = await scimGroups(store, caller.orgId, choiceOfGroups('id', id));
+  const groupOfId = async ({ store, orgId }: ScimContext, id: string) => {
+    const [group] = await scimGroups(store, orgId, choiceOfGroups('id', id));
     if (group === undefined) throw nothing('group', id);
-    const members = (await membersOf(store, caller.orgId, [id])).get(id) ?? [];
+    const members = (await membersOf(store, orgId, [id])).get(id) ?? [];
     return { group, members: new Set(members.map(({ scimId }) => scimId)) };
   };
   const one = async ({ choice, read, schema }: Kind, request: FastifyRequest, id: string, query: Query) => {
@@ -219,27 +225,27 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     return created(reply, userResource(request, saved));
   });
   app.get('/Users/:id', ofOnePerson, async (request) => {
-    const { userId } = await userOfId(request, request.params.id);
+    const { userId } = await userOfId({ store, orgId: request.caller.orgId }, request.params.id);
     request.about = aboutUsers([userId], 'everyone');
     return one(users, request, request.params.id, request.query);
   });
   app.put('/Users/:id', replacing, async (request) => {
     const user = userOf(request.body);
     const saved = await inTurn(request, async (context) =>
-      saveUser(context, await userOfId(request, request.params.id), user),
+      saveUser(context, await userOfId(context, request.params.id), user),
     );
     return userResource(request, saved);
   });
   app.patch('/Users/:id', patching, async (request) => {
     const saved = await inTurn(request, async (context) => {
-      const before = await userOfId(request, request.params.id);
+      const before = await userOfId(context, request.params.id);
       const { id: _, meta: __, ...attributes } = userResource(request, before);
       return saveUser(context, before, userOf(await patchedUser(attributes, request.body)));
     });
     return userResource(request, saved);
   });
   app.delete('/Users/:id', ofOne, async (request, reply) => {
-    await inTurn(request, async (context) => removeUser(context, await userOfId(request, request.params.id)));
+    await inTurn(request, async (context) => removeUser(context, await userOfId(context, request.params.id)));
     return reply.status(204).send();
   });
 
@@ -257,13 +263,13 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
     const group = groupOf(request.body);
     const members = new Set(memberIdsOf(request.body.members));
     await inTurn(request, async (context) =>
-      saveGroup(context, await groupOfId(request, id), group, members),
+      saveGroup(context, await groupOfId(context, id), group, members),
     );
     return one(groups, request, id, request.query);
   });
   app.patch('/Groups/:id', patching, async (request, reply) => {
     await inTurn(request, async (context) => {
-      const before = await groupOfId(request, request.params.id);
+      const before = await groupOfId(context, request.params.id);
       const { displayName, externalId } = before.group;
       const after = await patchedGroup(
         { displayName, ...(externalId === '' ? {} : { externalId }) },
@@ -277,7 +283,7 @@ export const scimRoutes: FastifyPluginAsyncZod<ScimDeps> = async (app, deps) => 
   });
   app.delete('/Groups/:id', ofOne, async (request, reply) => {
     await inTurn(request, async (context) => {
-      const { group } = await groupOfId(request, request.params.id);
+      const { group } = await groupOfId(context, request.params.id);
       await removeGroup(context, group.scimId);
     });
     return reply.status(204).send();

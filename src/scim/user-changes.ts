@@ -5,7 +5,7 @@ import { ScimError } from '../api/errors.js';
 import { dayOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ended, joinTeams } from '../people/group-teams.js';
-import { replacePeople, SharedName } from '../people/people-change.js';
+import { replaceInTurn, SharedName } from '../people/people-change.js';
 import { hasName, type Person, PersonEmail, PersonName, UserId } from '../store/state/person.js';
 import {
   choiceOfUsers,
@@ -28,11 +28,12 @@ export interface ScimContext {
   readonly author: string;
   /** Unix milliseconds. */
   readonly now: number;
-  readonly sessions: { endAll(orgId: string, userId: string): Promise<void> };
+  /** Ends the browser sessions of somebody, once the turn is over. */
+  readonly signOut: (userId: string) => void;
 }
 
 /**
- * Makes a user what the provider says, or a new one, and the person too. Runs in a turn of SCIM. Throws a ScimError if somebody else has one of
+ * Makes a user what the provider says, or a new one, and the person too. Runs in a turn of people. Throws a ScimError if somebody else has one of
  * the names.
  */
 export async function saveUser(
@@ -63,7 +64,7 @@ export async function saveUser(
   return user;
 }
 
-/** Removes a user. The person stays, with all numbers, and is kept out until there is such a user again. Runs in a turn of SCIM. */
+/** Removes a user. The person stays, with all numbers, and is kept out until there is such a user again. Runs in a turn of people. */
 export async function removeUser(context: ScimContext, user: ScimUser): Promise<void> {
   const { userName, externalId, profile } = user;
   const person = await savePerson(context, user, { userName, externalId, active: false, ...profile });
@@ -102,7 +103,7 @@ async function savePerson(
     return [...people.filter((one) => one !== known), saved];
   };
   try {
-    await replacePeople(store, orgId, change, { author }, now);
+    await replaceInTurn(store, orgId, change, { author }, now);
   } catch (error) {
     if (error instanceof SharedName)
       throw new ScimError(409, 'uniqueness', `Correct the names: ${error.message}`);
@@ -151,10 +152,10 @@ function nameOf({
 }
 
 /** Ends the keys and the browser sessions of a person under all names. */
-async function shutOut({ store, orgId, now, sessions }: ScimContext, person: Person): Promise<void> {
+async function shutOut({ store, orgId, now, signOut }: ScimContext, person: Person): Promise<void> {
   const names = allNames(person);
   await revokeKeysOf(store, orgId, names, now);
-  for (const name of names) await sessions.endAll(orgId, name);
+  for (const name of names) signOut(name);
 }
 
 function allNames({ userId, emails, aliases }: Person): string[] {

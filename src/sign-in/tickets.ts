@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SecretKey } from '../controls/secret-key.js';
+import { inTurn, OfStore } from '../store/state/of-store.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 
@@ -30,11 +31,11 @@ export interface OpenTicket<Content> {
   readonly content: Content;
 }
 
+/** The tickets of each store that ended early, by id. Changes drop them. */
+const known = new OfStore<ReadonlyMap<string, number>>(['ended_tickets']);
+
 /** Encrypted texts that a browser keeps and brings back. The service stores only those that ended early. */
 export class Tickets {
-  /** The tickets that ended early, by id, once they are read. */
-  private ended: Promise<Map<string, number>> | undefined;
-
   constructor(
     private readonly store: Store,
     private readonly key: SecretKey,
@@ -64,15 +65,19 @@ export class Tickets {
 
   /** Ends a ticket early. Of two who end it at the same time, only the first gets true. */
   async end({ id, endsAt }: OpenTicket<unknown>): Promise<boolean> {
-    const ended = await this.endedOnes();
-    if (ended.has(id)) return false;
-    await this.note(ended, id, endsAt);
-    return true;
+    return inTurn(this.store, `ended_tickets ${id}`, async (turn) => {
+      const [ended] = await turn.select('SELECT 1 AS found FROM ended_tickets WHERE ticket_id = $id', { id });
+      if (ended !== undefined) return false;
+      await this.note(turn, id, endsAt);
+      return true;
+    });
   }
 
   /** Ends all tickets that someone has. */
   async endAll(holder: string): Promise<void> {
-    await this.note(await this.endedOnes(), holder, this.clock() + LONGEST);
+    await inTurn(this.store, `ended_tickets ${holder}`, (turn) =>
+      this.note(turn, holder, this.clock() + LONGEST),
+    );
   }
 
   /** Whether all tickets of one of these holders have been ended since this one was issued. */
@@ -81,31 +86,26 @@ export class Tickets {
     return holders.some((holder) => issuedAt <= (ended.get(holder) ?? 0) - LONGEST);
   }
 
-  /** Stores what ended early until it would have ended anyway. From the call on it counts. */
-  private async note(ended: Map<string, number>, id: string, endsAt: number): Promise<void> {
-    ended.set(id, endsAt);
-    const now = this.clock();
-    for (const [other, otherEndsAt] of ended) if (otherEndsAt <= now) ended.delete(other);
-    await this.store.run([
+  /** Stores what ended early until it would have ended anyway. */
+  private async note(turn: Store, id: string, endsAt: number): Promise<void> {
+    await turn.run([
       {
         sql: 'DELETE FROM ended_tickets WHERE ends_at <= instant($now) OR ticket_id = $id',
-        parameters: { now, id },
+        parameters: { now: this.clock(), id },
       },
       {
         sql: 'INSERT INTO ended_tickets (ticket_id, ends_at) SELECT $id, instant($ends_at)',
         parameters: { id, ends_at: endsAt },
       },
     ]);
+    known.drop(turn);
   }
 
-  private endedOnes(): Promise<Map<string, number>> {
-    this.ended ??= this.store
-      .select('SELECT ticket_id, ends_at FROM ended_tickets')
-      .then((rows) => new Map(rows.map((row) => [String(row.ticket_id), Number(row.ends_at)])));
-    this.ended.catch(() => {
-      this.ended = undefined;
+  private endedOnes(): Promise<ReadonlyMap<string, number>> {
+    return known.get(this.store, async () => {
+      const rows = await this.store.select('SELECT ticket_id, ends_at FROM ended_tickets');
+      return new Map(rows.map((row) => [String(row.ticket_id), Number(row.ends_at)]));
     });
-    return this.ended;
   }
 }
 

@@ -11,7 +11,7 @@ import type { Config } from '../settings/config.js';
 import { requireOrganization } from '../store/organization.js';
 import { meaningOfSource } from '../store/source-sql.js';
 import { erasedIn } from '../store/state/erased-names.js';
-import { Turns } from '../store/state/of-store.js';
+import { OneAtATime } from '../store/state/of-store.js';
 import { nameHash } from '../store/state/organization-secret.js';
 import { billedDays, replaceBilledDays } from '../store/state/vendor-bills.js';
 import { forgetOtherPulls, newestPulls, notePull, type Pull } from '../store/state/vendor-pulls.js';
@@ -125,7 +125,7 @@ interface ChangedDay {
   readonly state: string;
 }
 
-const turns = new Turns();
+const pulling = new OneAtATime();
 
 /** What is pulled of a vendor, that which is about people first. */
 function reportsOf({ vendor, bills }: Vendor): (Report | Bill)[] {
@@ -144,7 +144,7 @@ const nameOf = (report: Report | Bill) => ('source' in report ? report.source.na
  * are in its pull: they keep no other day and no other report from being fetched.
  */
 export function pullOrganization(deps: PullDeps, orgId: string): Promise<Pull[]> {
-  return turns.run(deps.store, async () => {
+  return pulling.run(deps.store, async () => {
     const { vendors } = await sealedVendors.open(deps.store, orgId, deps.key);
     const before = new Map((await newestPulls(deps.store, orgId)).map((pull) => [pull.report, pull]));
     const rosters = vendors.flatMap(rostersOf).map(({ name }) => name);

@@ -2,7 +2,7 @@ import type { Day } from '../../day.js';
 import { ulid } from '../../ulid.js';
 import { quote, quoteInstant } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
-import { Turns } from './of-store.js';
+import { inTurn } from './of-store.js';
 import { inParts } from './person.js';
 
 /** What a sentence of an alert is made of. */
@@ -48,8 +48,6 @@ export interface Delivery {
 
 /** How long alerts that have ended and messages that were sent are kept. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-
-const turns = new Turns();
 
 function alertOf(row: Row): Alert {
   return {
@@ -138,8 +136,8 @@ export function noteCheck(
   { orgId, holding, muted, once, ways }: Check,
   now: number,
 ): Promise<void> {
-  return turns.run(store, async () => {
-    const rows = await store.select(
+  return inTurn(store, alertsTurn(orgId), async (turn) => {
+    const rows = await turn.select(
       `SELECT condition, subject, max(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) AS is_open, max(began_at) AS newest_at
       FROM alerts WHERE org_id = $org_id GROUP BY condition, subject`,
       { org_id: orgId },
@@ -179,7 +177,7 @@ export function noteCheck(
         statements.push({
           sql: insertOf(orgId, { kind: 'alerts', way: name, checkedAt: at, week: null, team: '' }, now),
         });
-    await store.run(statements);
+    await turn.run(statements);
   });
 }
 
@@ -196,6 +194,8 @@ function insertOf(orgId: string, { kind, way, checkedAt, week, team }: New, now:
   return `INSERT INTO deliveries VALUES (${values.join(', ')})`;
 }
 
+const alertsTurn = (orgId: string) => `alerts ${orgId}`;
+
 /** Puts the digests of a week out that aren't yet. */
 export function addDigests(
   store: Store,
@@ -204,15 +204,15 @@ export function addDigests(
   wanted: readonly { readonly way: string; readonly team: string }[],
   now: number,
 ): Promise<void> {
-  return turns.run(store, async () => {
-    const rows = await store.select(
+  return inTurn(store, alertsTurn(orgId), async (turn) => {
+    const rows = await turn.select(
       `SELECT way, team FROM deliveries WHERE org_id = $org_id AND kind = 'digest' AND week = $week`,
       { org_id: orgId, week: { day: week } },
     );
     const there = new Set(rows.map(({ way, team }) => JSON.stringify([way, team])));
     const missing = wanted.filter(({ way, team }) => !there.has(JSON.stringify([way, team])));
     if (missing.length > 0)
-      await store.run(
+      await turn.run(
         missing.map((one) => ({
           sql: insertOf(orgId, { kind: 'digest', checkedAt: null, week, ...one }, now),
         })),

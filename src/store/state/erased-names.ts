@@ -1,6 +1,7 @@
 import { UsageError } from '../../exit.js';
 import { quote } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
+import { OfStore } from './of-store.js';
 import { hashWith, nameHash } from './organization-secret.js';
 
 /** The fault of an event of a person who was erased. */
@@ -15,7 +16,7 @@ export class ErasedName extends UsageError {
 }
 
 /** The hashes of each store's erased names, by organization. An erasure drops them. */
-const known = new WeakMap<Store, Promise<ReadonlyMap<string, ReadonlySet<string>>>>();
+const known = new OfStore<ReadonlyMap<string, ReadonlySet<string>>>(['erased_names']);
 
 /** Drops the names of a store that are in memory elsewhere. */
 const forgetters = new Set<(store: Store) => void>();
@@ -27,7 +28,7 @@ export function whenErased(forget: (store: Store) => void): void {
 
 /** Drops all names of a store that are in memory. */
 export function forgetNames(store: Store): void {
-  known.delete(store);
+  known.drop(store);
   for (const forget of forgetters) forget(store);
 }
 
@@ -48,13 +49,9 @@ export function pathWithout(isErased: IsErased, path: string): string {
 }
 
 function hashesOf(store: Store): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const read =
-    known.get(store) ?? store.select('SELECT org_id, name_hash FROM erased_names').then(byOrganization);
-  known.set(store, read);
-  read.catch(() => {
-    if (known.get(store) === read) known.delete(store);
-  });
-  return read;
+  return known.get(store, async () =>
+    byOrganization(await store.select('SELECT org_id, name_hash FROM erased_names')),
+  );
 }
 
 function byOrganization(rows: readonly Row[]): Map<string, Set<string>> {

@@ -2,7 +2,7 @@ import { MS_PER_DAY } from '../../day.js';
 import { quote, quoteInstant } from '../sql-text.js';
 import type { Store } from '../store.js';
 import { whenErased } from './erased-names.js';
-import { OfOrganizations, Turns } from './of-store.js';
+import { OfOrganizations, OneAtATime } from './of-store.js';
 
 /** How many collectors can report for one user, and for one organization. */
 export const COLLECTORS_OF_USER = 50;
@@ -30,7 +30,8 @@ export interface Heartbeat {
 /** The ids of the collectors that have reported, by their users. */
 type Collectors = Map<string, Set<string>>;
 
-const known = new OfOrganizations<Collectors>();
+/** Of several nodes each counts the collectors that it has heard of: their limits hold for each node. */
+const known = new OfOrganizations<Collectors>(['erased_names']);
 whenErased((store) => known.drop(store));
 
 function collectorsOf(store: Store, orgId: string): Promise<Collectors> {
@@ -60,7 +61,7 @@ function refusalOf(collectors: Collectors, userId: string): string | undefined {
     : undefined;
 }
 
-const turns = new Turns();
+const writing = new OneAtATime();
 
 /** Heartbeats that wait for the write before theirs, and are then written together. */
 const waiting = new WeakMap<Store, { readonly rows: string[]; readonly written: Promise<void> }>();
@@ -82,7 +83,7 @@ export async function addHeartbeat(store: Store, heartbeat: Heartbeat): Promise<
 }
 
 function write(store: Store, rows: string[]): Promise<void> {
-  const written = turns.run(store, () => {
+  const written = writing.run(store, () => {
     waiting.delete(store);
     return store.append(`INSERT INTO heartbeats VALUES ${rows.join(', ')}`);
   });

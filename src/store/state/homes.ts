@@ -61,6 +61,9 @@ export const PUBLISHED: Readonly<Partial<Record<StateTable, readonly string[]>>>
   vendor_roster: ['org_id', 'report', 'user_id', 'team'],
 };
 
+/** The same by name. */
+export const PUBLISHED_TABLES: readonly string[] = Object.keys(PUBLISHED);
+
 export function isState(table: string): table is StateTable {
   return Object.hasOwn(STATE, table);
 }

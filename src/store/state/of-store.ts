@@ -1,17 +1,45 @@
 import { Queue } from '../queue.js';
 import type { Store } from '../store.js';
 
-/** Facts about the organizations of each store, in memory until they are dropped. One that couldn't be read is read again. */
-export class OfOrganizations<Fact> {
-  private readonly known = new WeakMap<Store, Map<string, Promise<Fact>>>();
+/** What a turn has dropped from memory, by the store that its work got: that of the others drops it once the turn is over. */
+const dropped = new WeakMap<Store, ((store: Store) => void)[]>();
 
-  get(store: Store, orgId: string, read: () => Promise<Fact>): Promise<Fact> {
-    const found = this.known.get(store) ?? new Map<string, Promise<Fact>>();
-    this.known.set(store, found);
-    const fact = found.get(orgId) ?? read();
-    found.set(orgId, fact);
+/** Runs work that reads state and changes it: see Store.inTurn. Facts in memory that it drops are dropped for the store of the others, too. */
+export async function inTurn<T>(store: Store, name: string, work: (turn: Store) => Promise<T>): Promise<T> {
+  const drops: ((store: Store) => void)[] = [];
+  try {
+    return await store.inTurn(name, (turn) => {
+      if (turn !== store) dropped.set(turn, drops);
+      return work(turn);
+    });
+  } finally {
+    for (const drop of drops) drop(store);
+  }
+}
+
+/**
+ * Facts about the organizations of each store, in memory until they are dropped, or another node changes one of the tables that they come from.
+ * One that couldn't be read is read again.
+ */
+export class OfOrganizations<Fact> {
+  private readonly known = new WeakMap<Store, { revision: string; facts: Map<string, Promise<Fact>> }>();
+
+  constructor(private readonly tables: readonly string[]) {}
+
+  async get(store: Store, orgId: string, read: () => Promise<Fact>): Promise<Fact> {
+    // Before the facts are read, so that they are at least as new.
+    const revisions = this.tables.map((table) => store.stateRevision(table));
+    const revision = revisions.length === 1 ? await revisions[0] : (await Promise.all(revisions)).join(' ');
+    let known = this.known.get(store);
+    if (known === undefined || known.revision !== revision) {
+      known = { revision: revision ?? '', facts: new Map() };
+      this.known.set(store, known);
+    }
+    const { facts } = known;
+    const fact = facts.get(orgId) ?? read();
+    facts.set(orgId, fact);
     fact.catch(() => {
-      if (found.get(orgId) === fact) found.delete(orgId);
+      if (facts.get(orgId) === fact) facts.delete(orgId);
     });
     return fact;
   }
@@ -19,12 +47,30 @@ export class OfOrganizations<Fact> {
   /** Drops the facts of a store, or of one organization. */
   drop(store: Store, orgId?: string): void {
     if (orgId === undefined) this.known.delete(store);
-    else this.known.get(store)?.delete(orgId);
+    else this.known.get(store)?.facts.delete(orgId);
+    dropped.get(store)?.push((other) => this.drop(other, orgId));
   }
 }
 
-/** Changes of a store that take turns: each is made of what the one before left. */
-export class Turns {
+/** One fact about each store, kept in the same way. */
+export class OfStore<Fact> {
+  private readonly all: OfOrganizations<Fact>;
+
+  constructor(tables: readonly string[]) {
+    this.all = new OfOrganizations(tables);
+  }
+
+  get(store: Store, read: () => Promise<Fact>): Promise<Fact> {
+    return this.all.get(store, '', read);
+  }
+
+  drop(store: Store): void {
+    this.all.drop(store);
+  }
+}
+
+/** Long work of this process, one after another for each store. It may wait for anything; a lease keeps other nodes from it. */
+export class OneAtATime {
   private readonly queues = new WeakMap<Store, Queue>();
 
   run<T>(store: Store, work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Store } from '../store.js';
-import { OfOrganizations } from './of-store.js';
+import { inTurn, OfOrganizations } from './of-store.js';
 
 /** The secrets of each store's organizations, which never change. */
-const known = new OfOrganizations<Buffer>();
+const known = new OfOrganizations<Buffer>([]);
 
 /** What names are hashed for. A hash for one purpose says nothing of one for another. */
 export type Purpose = 'pseudonym' | 'erased' | 'vendor';
@@ -30,20 +30,25 @@ export function hashWith(secret: Buffer, purpose: Purpose): NameHash {
 }
 
 async function readOrMake(store: Store, orgId: string, now: number): Promise<Buffer> {
-  const read = async () => {
-    const [row] = await store.select(
+  const read = async (from: Pick<Store, 'select'>) => {
+    const [row] = await from.select(
       'SELECT secret FROM organization_secrets WHERE org_id = $org_id ORDER BY added_at, secret LIMIT 1',
       { org_id: orgId },
     );
     return row === undefined ? undefined : Buffer.from(String(row.secret), 'hex');
   };
-  const stored = await read();
+  const stored = await read(store);
   if (stored !== undefined) return stored;
-  const parameters = { org_id: orgId, secret: randomBytes(32).toString('hex'), now };
-  await store.run([
-    { sql: 'INSERT INTO organization_secrets SELECT $org_id, $secret, instant($now)', parameters },
-  ]);
-  const made = await read();
-  if (made === undefined) throw new Error(`the secret of ${orgId} is missing`);
-  return made;
+  return inTurn(store, `organization_secrets ${orgId}`, async (turn) => {
+    const others = await read(turn);
+    if (others !== undefined) return others;
+    const secret = randomBytes(32);
+    await turn.run([
+      {
+        sql: 'INSERT INTO organization_secrets SELECT $org_id, $secret, instant($now)',
+        parameters: { org_id: orgId, secret: secret.toString('hex'), now },
+      },
+    ]);
+    return secret;
+  });
 }

@@ -6,7 +6,7 @@ import { EmailText, nameText } from '../../input/name-text.js';
 import { quote, readSql } from '../sql-text.js';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
-import { OfOrganizations, Turns } from './of-store.js';
+import { inTurn, OfOrganizations } from './of-store.js';
 
 /** The days of a membership that always was, and of one of which no end is known. */
 export const FIRST_DAY = '1970-01-01' as Day;
@@ -65,8 +65,6 @@ export interface People {
 /** How many rows one statement writes. */
 const TOGETHER = 500;
 
-const turns = new Turns();
-
 /** The aliases of an organization in memory. */
 interface Aliases {
   /** The person of each alias. */
@@ -76,12 +74,23 @@ interface Aliases {
 }
 
 /** The aliases of each store's organizations. Changes drop them. */
-const known = new OfOrganizations<Aliases>();
+const known = new OfOrganizations<Aliases>(['aliases']);
 whenErased((store) => known.drop(store));
 
-/** Runs work that reads the people of a store and changes them. */
-export function inTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  return turns.run(store, work);
+/** The turn in which the people of an organization change, and what an identity provider says of them. */
+export function peopleTurn(orgId: string): string {
+  return `people ${orgId}`;
+}
+
+/** Runs work that reads the people of an organization and changes them. */
+export async function inPeopleTurn<T>(
+  store: Store,
+  orgId: string,
+  work: (turn: Store) => Promise<T>,
+): Promise<T> {
+  const done = await inTurn(store, peopleTurn(orgId), work);
+  await noteRenamedDays(store, orgId);
+  return done;
 }
 
 /** The people of an organization. */
@@ -151,13 +160,11 @@ export interface PeopleChange {
   readonly saved: readonly Person[];
 }
 
-/**
- * Makes a change: all of it or nothing, where the engine has transactions. Answers how many built days count for other users since: they are
- * stale from then on.
- */
-export async function changePeople(store: Store, change: PeopleChange, now: number): Promise<number> {
+/** Makes a change, in a turn of people: all of it or nothing, where the engine has transactions. */
+export async function changePeople(store: Store, change: PeopleChange, now: number): Promise<void> {
   const { orgId, author, removed, saved } = change;
   const touched = [...removed, ...saved.map(({ userId }) => userId)];
+  const made = { org_id: orgId, revision: change.revision + 1 };
   const statements = ['people', 'aliases', 'memberships'].flatMap((table) =>
     inParts(touched).map(
       (some) =>
@@ -186,26 +193,56 @@ export async function changePeople(store: Store, change: PeopleChange, now: numb
       ),
     ),
   );
-  const made = { org_id: orgId, revision: change.revision + 1 };
   await store.run([
+    // First, for an engine without transactions: see noteRenamedDays.
+    {
+      sql: `INSERT INTO renamed_days SELECT $org_id, CAST('${FIRST_DAY}' AS DATE), CAST($revision AS BIGINT)`,
+      parameters: made,
+    },
     ...statements.map((sql) => ({ sql })),
     {
       sql: `INSERT INTO people_revisions
         SELECT $org_id, CAST($revision AS BIGINT), $author, instant($now), CAST($people AS BIGINT)`,
       parameters: { ...made, author, now, people: touched.length },
     },
-    {
-      sql: `INSERT INTO renamed_days
-        SELECT $org_id, day, CAST($revision AS BIGINT) FROM (${readSql('state/renamed_days.sql')}) AS renamed`,
-      parameters: made,
-    },
   ]);
   known.drop(store);
-  const [noted] = await store.select(
-    'SELECT count(*) AS days FROM renamed_days WHERE org_id = $org_id AND revision = $revision',
-    made,
+}
+
+/** The newest change of each organization whose renamed days weren't noted yet: it has a row of a day on which nothing can be. */
+async function unnoted(select: Store['select'], orgId?: string): Promise<Map<string, number>> {
+  const rows = await select(
+    `SELECT org_id, max(revision) AS revision FROM renamed_days
+    WHERE day = CAST('${FIRST_DAY}' AS DATE) AND org_id = coalesce($org_id, org_id) GROUP BY org_id`,
+    { org_id: orgId ?? null },
   );
-  return Number(noted?.days);
+  return new Map(rows.map(({ org_id, revision }) => [String(org_id), Number(revision)]));
+}
+
+/**
+ * Notes the built days that count for other users since people have changed, of one organization or of all: they are stale from then on. That
+ * comes after the change, by which no build counts any more that read the people of before. Whoever is interrupted leaves it to the next one.
+ * Answers how many days they are.
+ */
+export async function noteRenamedDays(store: Store, only?: string): Promise<number> {
+  let days = 0;
+  for (const [orgId, revision] of await unnoted(store.select.bind(store), only)) {
+    const rows = await store.select(readSql('state/renamed_days.sql'), { org_id: orgId });
+    days += rows.length;
+    const renamed = rows.map(({ day }) => `(${quote(orgId)}, ${quote(String(day))}, ${revision})`);
+    await inTurn(store, peopleTurn(orgId), async (turn) => {
+      // Another one may have done it meanwhile.
+      if ((await unnoted(turn.select.bind(turn), orgId)).get(orgId) !== revision) return;
+      await turn.run([
+        ...inParts(renamed).map((some) => ({ sql: `INSERT INTO renamed_days VALUES ${some.join(', ')}` })),
+        {
+          sql: `DELETE FROM renamed_days WHERE org_id = $org_id AND day = CAST('${FIRST_DAY}' AS DATE) AND revision <= CAST($revision AS BIGINT)`,
+          parameters: { org_id: orgId, revision },
+        },
+      ]);
+    });
+  }
+  return days;
 }
 
 /** A list in parts that one statement can write. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Row, Store } from '../store.js';
 import { whenErased } from './erased-names.js';
-import { OfOrganizations, Turns } from './of-store.js';
+import { inTurn, OfOrganizations } from './of-store.js';
 
 /** Who sees people: in `protected` mode only auditors see rows of people and their names. */
 export const MODES = ['open', 'protected'] as const;
@@ -33,10 +33,8 @@ export interface PrivacyRevision extends Privacy {
 const Auditors = z.array(z.string());
 
 /** The newest revisions of each store's organizations. Changes drop them. */
-const known = new OfOrganizations<PrivacyRevision>();
+const known = new OfOrganizations<PrivacyRevision>(['privacy_revisions']);
 whenErased((store) => known.drop(store));
-
-const turns = new Turns();
 
 function revisionOf(row: Row | undefined): PrivacyRevision {
   if (row === undefined)
@@ -89,8 +87,8 @@ export function changePrivacy(
   now: number,
   fingerprint: string | null = null,
 ): Promise<PrivacyRevision> {
-  return turns.run(store, async () => {
-    const before = await newestPrivacy(store, orgId);
+  return inTurn(store, `privacy_revisions ${orgId}`, async (turn) => {
+    const before = await newestPrivacy(turn, orgId);
     const { mode, smallestGroup, auditors } = make(before);
     const names = JSON.stringify([...new Set(auditors)].sort());
     const isSame =
@@ -98,7 +96,7 @@ export function changePrivacy(
       smallestGroup === before.smallestGroup &&
       names === JSON.stringify(before.auditors);
     if (isSame) return before;
-    await store.run([
+    await turn.run([
       {
         sql: `INSERT INTO privacy_revisions SELECT $org_id, CAST($revision AS BIGINT), $mode,
           CAST($smallest_group AS BIGINT), $auditors, $author, instant($now), $fingerprint`,
@@ -108,7 +106,7 @@ export function changePrivacy(
         },
       },
     ]);
-    known.drop(store, orgId);
-    return privacyOf(store, orgId);
+    known.drop(turn, orgId);
+    return newestPrivacy(turn, orgId);
   });
 }

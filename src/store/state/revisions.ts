@@ -1,5 +1,5 @@
 import type { Row, Store } from '../store.js';
-import { Turns } from './of-store.js';
+import { inTurn } from './of-store.js';
 
 /** Settings of an organization after a change of them; revision 0 before the first. */
 export interface Revision {
@@ -18,8 +18,6 @@ export interface SettingsChange<Settings> extends Omit<Revision, 'document'> {
 
 /** Settings of organizations, each change of which is a row of a table: org_id, revision, the settings as JSON, author and changed_at. */
 export class Revisions {
-  private readonly turns = new Turns();
-
   /** `before` is the document before the first change. */
   constructor(
     private readonly table: string,
@@ -61,18 +59,18 @@ export class Revisions {
     author: string,
     now: number,
   ): Promise<Revision> {
-    return this.turns.run(store, async () => {
-      const before = await this.newest(store, orgId);
+    return inTurn(store, `${this.table} ${orgId}`, async (turn) => {
+      const before = await this.newest(turn, orgId);
       const document = make(before);
       if (document === before.document) return before;
-      await store.run([
+      await turn.run([
         {
           sql: `INSERT INTO ${this.table}
             SELECT $org_id, CAST($revision AS BIGINT), $document, $author, instant($now)`,
           parameters: { org_id: orgId, revision: before.revision + 1, document, author, now },
         },
       ]);
-      return this.newest(store, orgId);
+      return this.newest(turn, orgId);
     });
   }
 }

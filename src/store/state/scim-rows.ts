@@ -1,12 +1,4 @@
 import type { Parameters, Row, Store } from '../store.js';
-import { Turns } from './of-store.js';
-
-const turns = new Turns();
-
-/** Runs work that reads the users and groups of SCIM and changes them. */
-export function inScimTurn<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  return turns.run(store, work);
-}
 
 /** Which rows, and of these which part; all of an organization's by default. */
 export interface ScimChoice {

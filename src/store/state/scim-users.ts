@@ -43,7 +43,7 @@ export interface ScimUser {
 export type ShutOut = 'deactivated' | 'deleted';
 
 /** The names that the identity provider keeps out, by organization. Changes drop them. */
-const inactive = new OfOrganizations<ReadonlyMap<string, ShutOut>>();
+const inactive = new OfOrganizations<ReadonlyMap<string, ShutOut>>(['scim_users', 'deleted_scim_users']);
 whenErased((store) => inactive.drop(store));
 
 /** The attributes by which the store itself finds users. Only of user names is case ignored. */
