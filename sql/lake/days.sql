@@ -29,18 +29,6 @@ newest_arrival AS (
     org_id,
     day
 ),
-newest_batch AS (
-  SELECT
-    newest_arrival.arrival_org AS batch_org,
-    newest_arrival.arrival_day AS batch_day,
-    newest_arrival.newest_batch AS newest_batch,
-    newest_arrival.accepted AS accepted,
-    batches.settled_at AS settled_at
-  FROM newest_arrival
-  JOIN batches
-    ON batches.org_id = newest_arrival.arrival_org
-    AND batches.batch = newest_arrival.newest_batch
-),
 removed_day AS (
   SELECT
     org_id AS removed_org,
@@ -67,24 +55,23 @@ SELECT
   CAST(day_digest.table_name AS VARCHAR) AS table_name,
   CAST(day_digest.row_count AS BIGINT) AS row_count,
   CAST(day_digest.digest AS VARCHAR) AS digest,
-  CAST(coalesce(newest_batch.newest_batch, 0) AS BIGINT) AS batch,
-  newest_batch.settled_at AS settled_at,
+  CAST(coalesce(newest_arrival.newest_batch, 0) AS BIGINT) AS batch,
   -- Approximate: good enough to know which days are large.
-  CAST(coalesce(newest_batch.accepted, 0) AS BIGINT) AS events,
+  CAST(coalesce(newest_arrival.accepted, 0) AS BIGINT) AS events,
   CAST(CASE WHEN removed_day.removed_at IS NULL THEN 0 ELSE 1 END AS BIGINT) AS is_removed
 FROM built_day
 JOIN day_digest
   ON day_digest.digest_org = built_day.built_org
   AND day_digest.digest_day = built_day.built_day
-LEFT JOIN newest_batch
-  ON newest_batch.batch_org = built_day.built_org
-  AND newest_batch.batch_day = built_day.built_day
+LEFT JOIN newest_arrival
+  ON newest_arrival.arrival_org = built_day.built_org
+  AND newest_arrival.arrival_day = built_day.built_day
 LEFT JOIN removed_day
   ON removed_day.removed_org = built_day.built_org
   AND removed_day.removed_day = built_day.built_day
 WHERE removed_day.removed_at IS NOT NULL
   OR (
-    built_day.built_batch >= coalesce(newest_batch.newest_batch, 0)
+    built_day.built_batch >= coalesce(newest_arrival.newest_batch, 0)
     AND built_day.built_definitions IN (SELECT value FROM facts WHERE name = 'definitions')
   )
 ORDER BY

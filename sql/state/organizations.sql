@@ -5,15 +5,9 @@ SELECT
   organizations.org_id                AS org_id,
   organizations.created_at            AS created_at,
   coalesce(valid.keys, 0)             AS valid_keys,
-  -- nothing was ever sent to it, and nobody has set anything up for it but keys
+  -- no batch was ever for it, and nobody has set anything up for it but keys
   organizations.org_id NOT IN (
     SELECT org_id FROM batches
-    UNION ALL
-    SELECT org_id FROM rejects
-    UNION ALL
-    SELECT org_id FROM days
-    UNION ALL
-    SELECT org_id FROM removed_days
     UNION ALL
     SELECT org_id FROM computers
     UNION ALL

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
 import { NO_CONTROLS, nameText, Uuid } from '../input/name-text.js';
 import { hasCredentials, withoutCredentials } from '../network/url-credentials.js';
-import { Queue } from '../store/queue.js';
+import { inTurn } from '../store/state/of-store.js';
 import { userOf } from '../store/state/person.js';
 import type { Parameters, Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -156,10 +156,8 @@ function newToken(): string {
   return `dba_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The computers of all organizations. One service writes them, one change at a time. */
+/** The computers of all organizations. Those of one change one after the other. */
 export class Computers {
-  private readonly queue = new Queue();
-
   constructor(
     private readonly store: Store,
     private readonly clock: () => number,
@@ -176,7 +174,7 @@ export class Computers {
     owner: Owner,
     wanted: NewComputer,
   ): Promise<{ computer: Computer; agentToken: string }> {
-    return this.queue.run(async () => {
+    return this.inTurn(orgId, async (turn) => {
       const now = this.clock();
       const { provider = 'byom', repos = [], autoInstallDeps = false } = wanted;
       const isThere = provider === 'byom';
@@ -197,9 +195,9 @@ export class Computers {
         providerRef: null,
         createdAt: now,
       };
-      await this.requireUnique(computer);
+      await this.requireUnique(turn, computer);
       const agentToken = newToken();
-      await this.store.run([
+      await turn.run([
         {
           sql: `INSERT INTO computers (${COLUMNS}, token_hash)
             SELECT $computer_id, $org_id, $name, $provider_type, $status, $owner_kind, $owner_id, $host_id, $hostname,
@@ -248,14 +246,12 @@ export class Computers {
   /** Replaces the agent token of a computer, and answers the new one. */
   async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
     const token = newToken();
-    await this.queue.run(() =>
-      this.store.run([
-        {
-          sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
-          parameters: { computer_id: id, token_hash: hash('sha256', token) },
-        },
-      ]),
-    );
+    await this.store.run([
+      {
+        sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
+        parameters: { computer_id: id, token_hash: hash('sha256', token) },
+      },
+    ]);
     return token;
   }
 
@@ -265,50 +261,55 @@ export class Computers {
   }
 
   /** The computers that a condition chooses. One of a person's alias is the person's. */
-  private async read(where: string, parameters: Parameters = {}): Promise<Computer[]> {
-    const rows = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE ${where}`, parameters);
+  private async read(where: string, parameters: Parameters = {}, store = this.store): Promise<Computer[]> {
+    const rows = await store.select(`SELECT ${COLUMNS} FROM computers WHERE ${where}`, parameters);
     return Promise.all(
       rows.map(toComputer).map(async ({ owner: { kind, id }, ...computer }) => ({
         ...computer,
-        owner: { kind, id: kind === 'human' ? await userOf(this.store, computer.orgId, id) : id },
+        owner: { kind, id: kind === 'human' ? await userOf(store, computer.orgId, id) : id },
       })),
     );
   }
 
   /** Changes a computer's current state, and answers the new one; undefined if it is gone. Throws 409 as create does. */
-  change(
+  async change(
     { orgId, id }: Pick<Computer, 'orgId' | 'id'>,
     to: (computer: Computer) => Partial<Computer>,
   ): Promise<Computer | undefined> {
-    return this.queue.run(async () => {
-      const found = await this.find(orgId, { id });
-      if (found === undefined) return undefined;
+    const { computer, isChanged } = await this.inTurn(orgId, async (turn) => {
+      const [found] = await this.read('org_id = $org_id AND computer_id = $id', { org_id: orgId, id }, turn);
+      if (found === undefined) return { computer: undefined, isChanged: false };
       const changed: Computer = { ...found, ...to(found) };
       const parameters = changing(changed);
-      if (JSON.stringify(parameters) === JSON.stringify(changing(found))) return found;
-      if (changed.name !== found.name || changed.hostId !== found.hostId) await this.requireUnique(changed);
-      await this.store.run([
+      if (JSON.stringify(parameters) === JSON.stringify(changing(found)))
+        return { computer: found, isChanged: false };
+      if (changed.name !== found.name || changed.hostId !== found.hostId)
+        await this.requireUnique(turn, changed);
+      await turn.run([
         {
           sql: `UPDATE computers SET name = $name, status = $status, host_id = $host_id, hostname = $hostname,
             remote_user = $remote_user, steps = $steps, provider_ref = $provider_ref WHERE computer_id = $computer_id`,
           parameters: { ...parameters, computer_id: id },
         },
       ]);
-      this.changed(id);
-      return changed;
+      return { computer: changed, isChanged: true };
     });
+    if (isChanged) this.changed(id);
+    return computer;
   }
 
   delete({ id }: Pick<Computer, 'id'>): Promise<void> {
-    return this.queue.run(() =>
-      this.store.run([
-        { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
-      ]),
-    );
+    return this.store.run([
+      { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
+    ]);
   }
 
-  private async requireUnique({ orgId, id, name, hostId }: Computer): Promise<void> {
-    const others = await this.store.select(
+  private inTurn<T>(orgId: string, work: (turn: Store) => Promise<T>): Promise<T> {
+    return inTurn(this.store, `computers ${orgId}`, work);
+  }
+
+  private async requireUnique(turn: Store, { orgId, id, name, hostId }: Computer): Promise<void> {
+    const others = await turn.select(
       'SELECT name, host_id FROM computers WHERE org_id = $org_id AND computer_id <> $computer_id AND (name = $name OR host_id = $host_id)',
       { org_id: orgId, computer_id: id, name, host_id: hostId },
     );

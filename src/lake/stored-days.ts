@@ -9,6 +9,8 @@ import { parted } from './merge-plan.js';
 /** How many organizations are published or compared together, and of how many days. Facts about each of them are in memory. */
 const ORGANIZATIONS_AT_ONCE = 250;
 const DAYS_AT_ONCE = 100_000;
+/** How many batches one statement names. */
+const BATCHES_AT_ONCE = 2000;
 
 /** Organizations in the groups that are published or compared together. */
 export async function inGroups(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<string[][]> {
@@ -51,11 +53,13 @@ export async function storedDays(
     store.select(withSources(readSql(file), { wanted }), { from: { day: from }, to: { day: to } });
   type Found = StoredDay & { readonly tables: Map<LakeTable, Stock> };
   const organizations = new Map<string, Map<Day, Found>>();
-  for (const row of await select('lake/days.sql')) {
+  const rows = await select('lake/days.sql');
+  const settledAt = await settlingsOf(store, rows);
+  for (const row of rows) {
     const days = organizations.get(String(row.org_id)) ?? new Map<Day, Found>();
     organizations.set(String(row.org_id), days);
     const isRemoved = row.is_removed === 1;
-    const events = { rows: Number(row.events), digest: `${row.batch}-${row.settled_at}` };
+    const events = { rows: Number(row.events), digest: `${row.batch}-${settledAt(row)}` };
     const found: Found = days.get(row.day as Day) ?? {
       isRemoved,
       tables: new Map(events.rows > 0 && !isRemoved ? [['events', events]] : []),
@@ -88,6 +92,21 @@ export async function storedDays(
       });
   }
   return organizations;
+}
+
+/** When the newest batch of each of some rows was settled: Unix milliseconds, or null for none. */
+async function settlingsOf(store: Pick<Store, 'select'>, rows: readonly Row[]) {
+  const keyOf = (row: Row) => `${row.batch} ${row.org_id}`;
+  const batches = [...new Set(rows.map(({ batch }) => Number(batch)))].filter((batch) => batch > 0);
+  const settled = new Map<string, unknown>();
+  for (let next = 0; next < batches.length; next += BATCHES_AT_ONCE) {
+    const some = batches.slice(next, next + BATCHES_AT_ONCE).join(', ');
+    const found = await store.select(
+      `SELECT org_id, batch, settled_at FROM batches WHERE batch IN (${some})`,
+    );
+    for (const row of found) settled.set(keyOf(row), row.settled_at);
+  }
+  return (row: Row) => settled.get(keyOf(row)) ?? null;
 }
 
 /** The newest change of the people of each organization that has built days. */

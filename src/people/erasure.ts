@@ -154,17 +154,24 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   forgetNames(store);
   // What was acknowledged before the names were refused, and is refused now.
   const setAside = await settle();
-  await store.rewrite(erasureOf(person, author, clock()));
+  await store.rewrite(await erasureOf(store, person, author, clock()));
   forgetNames(store);
   await lake.forget(person.orgId);
   for (const path of filesOf(person, setAside, data)) await rm(path, { recursive: true, force: true });
   const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
+  const finishedAt = clock();
   await store.renewFile({
     erasures: `SELECT * REPLACE (
         CASE WHEN ${isThis} THEN NULL ELSE work END AS work,
-        CASE WHEN ${isThis} THEN instant(${clock()}) ELSE finished_at END AS finished_at
+        CASE WHEN ${isThis} THEN instant(${finishedAt}) ELSE finished_at END AS finished_at
       ) FROM erasures`,
   });
+  // Where the row is in no file of the store.
+  await store.run([
+    {
+      sql: `UPDATE erasures SET work = NULL, finished_at = instant(${finishedAt}) WHERE ${isThis} AND finished_at IS NULL`,
+    },
+  ]);
   forgetNames(store);
   await lake.publish(store, []);
 }

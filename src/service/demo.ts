@@ -21,11 +21,10 @@ export type Demo = NonNullable<Awaited<ReturnType<typeof loadDemo>>>;
  * the database isn't empty. After an interruption it begins again.
  */
 export async function loadDemo(store: Store, historyStart: Day, clock: () => number) {
-  const [used] = await store.select(
-    "SELECT count(*) AS organizations FROM organizations WHERE org_id <> $org OR 'demo' IN (SELECT name FROM facts)",
-    { org: ORG },
-  );
-  if (Number(used?.organizations) > 0) return undefined;
+  const organizations = await store.select('SELECT org_id FROM organizations');
+  const loaded = await store.select("SELECT name FROM facts WHERE name = 'demo'");
+  const isOther = organizations.some(({ org_id }) => org_id !== ORG);
+  if (isOther || (organizations.length > 0 && loaded.length > 0)) return undefined;
   const sample = join(PACKAGE_ROOT, 'data', 'sample');
   for (const entry of readdirSync(sample, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;

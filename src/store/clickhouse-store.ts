@@ -377,7 +377,9 @@ export class ClickHouseStore implements Store {
   }
 
   rewrite(rewriting: Rewriting): Promise<void> {
-    return this.renewing(() => this.rewriter.rewrite(rewriting, this.commit));
+    return this.turns.run(rewriting.turn, () =>
+      this.renewing(() => this.rewriter.rewrite(rewriting, this.commit)),
+    );
   }
 
   /** The staging file, which has bytes of rows of before, and the tables of `rows`: others are written anew whenever they are rewritten. */

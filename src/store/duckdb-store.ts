@@ -316,7 +316,7 @@ export class DuckDbStore implements Store {
   }
 
   rewrite(rewriting: Rewriting): Promise<void> {
-    return this.run(rewritingStatements(rewriting));
+    return this.turns.run(rewriting.turn, () => this.run(rewritingStatements(rewriting)));
   }
 
   async renewFile(rows: Sources): Promise<void> {

@@ -10,16 +10,20 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
   const stale = await staleDays(store, last, only);
   const where = only === undefined ? '' : 'WHERE org_id = $org_id';
   const org: Parameters = only === undefined ? {} : { org_id: only };
-  const rows = await store.select(
-    `SELECT
-      organizations.org_id,
-      (SELECT min(day) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND changed > 0) AS first_day,
-      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id) AS events,
-      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND day > $last) AS events_of_open_day,
-      (SELECT count(*) FROM days WHERE days.org_id = organizations.org_id) AS days_built,
-      (SELECT max(day) FROM days WHERE days.org_id = organizations.org_id) AS newest_built_day
-    FROM organizations ${where} ORDER BY org_id`,
-    { ...org, last: { day: last } },
+  const rows = await store.select(`SELECT org_id FROM organizations ${where} ORDER BY org_id`, org);
+  const arrived = byOrganization(
+    await store.select(
+      `SELECT org_id, min(CASE WHEN changed > 0 THEN day END) AS first_day, sum(accepted) AS events,
+        sum(CASE WHEN day > $last THEN accepted ELSE 0 END) AS events_of_open_day
+      FROM arrivals ${where} GROUP BY org_id`,
+      { ...org, last: { day: last } },
+    ),
+  );
+  const built = byOrganization(
+    await store.select(
+      `SELECT org_id, count(*) AS days_built, max(day) AS newest_built_day FROM days ${where} GROUP BY org_id`,
+      org,
+    ),
   );
   const rejects = await store.select(
     `SELECT org_id, reason, count(*) AS lines FROM rejects ${where} GROUP BY org_id, reason ORDER BY org_id, reason`,
@@ -44,14 +48,16 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
   );
   return rows.map((row) => {
     const isOwn = ({ org_id }: Row) => org_id === row.org_id;
+    const { first_day = null, events, events_of_open_day } = arrived.get(String(row.org_id)) ?? {};
+    const { days_built, newest_built_day = null } = built.get(String(row.org_id)) ?? {};
     const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
     return {
       org_id: String(row.org_id),
-      first_day: row.first_day as Day | null,
-      events: Number(row.events),
-      events_of_open_day: Number(row.events_of_open_day),
-      days_built: Number(row.days_built),
-      newest_built_day: row.newest_built_day as Day | null,
+      first_day: first_day as Day | null,
+      events: Number(events ?? 0),
+      events_of_open_day: Number(events_of_open_day ?? 0),
+      days_built: Number(days_built ?? 0),
+      newest_built_day: newest_built_day as Day | null,
       days_stale: staleOf.length,
       oldest_stale_day: staleOf[0]?.day ?? null,
       rejects: Object.fromEntries(
@@ -78,4 +84,8 @@ export async function organizationStatus(store: Store, last: Day, only?: string)
       vendor_reports: troubled.get(String(row.org_id)) ?? [],
     };
   });
+}
+
+function byOrganization(rows: readonly Row[]): ReadonlyMap<string, Row> {
+  return new Map(rows.map((row) => [String(row.org_id), row]));
 }

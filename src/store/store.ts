@@ -155,7 +155,7 @@ export function keyOf({ orgId, day }: OrgDay): string {
   return `${day} ${orgId}`;
 }
 
-/** A change of rows of one table, in SQL that every store reads. */
+/** A change of rows of one table, in SQL that every store reads. One of state reads nothing of data. */
 export interface RowChange {
   readonly table: string;
   /** The condition on the rows that change. */
@@ -171,6 +171,8 @@ export interface RowChange {
 /** Changes of rows of an organization, also of built days, and of what belongs to these days. */
 export interface Rewriting {
   readonly orgId: string;
+  /** The turn in which rows of state change, before those of data. */
+  readonly turn: string;
   /** SELECTs over the rows of before, each of which can read from the ones before it by name, as can all that changes. */
   readonly found: Sources;
   /** The changes, one after the other. Each can read the rows of before, or those of the changes before it. */

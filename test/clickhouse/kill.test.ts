@@ -399,8 +399,8 @@ test.each(ERASURE_ENDS)('an erasure that is killed %s', async (_, counts, ends) 
   for (const [place, end] of ends.entries()) {
     const at = String(end.at);
     const [name, pseudonym] = [`user-${place}`, `erased-${place}`];
-    const erase = () =>
-      store.rewrite(erasureOf({ orgId: 'acme', names: [{ name, pseudonym }], words: [name] }, 'root', NOW));
+    const person = { orgId: 'acme', names: [{ name, pseudonym }], words: [name] };
+    const erase = async () => store.rewrite(await erasureOf(store, person, 'root', NOW));
     const expected = (isErased: boolean) =>
       everybody
         .map((_, other) => `${other < place || (other === place && isErased) ? 'erased' : 'user'}-${other}`)

@@ -9,6 +9,7 @@ const TABLES = ['events', 'users', 'user_sessions'];
 /** Gives ada another user id. */
 const REWRITING: Rewriting = {
   orgId: 'acme',
+  turn: 'people acme',
   found: { erased_days: "SELECT DISTINCT day FROM users WHERE user_id = 'ada'" },
   changes: TABLES.map((table) => ({
     table,

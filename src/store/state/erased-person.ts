@@ -61,14 +61,20 @@ export async function findPerson(
     for (const name of [user_name, external_id]) if (name !== '') known.add(String(name));
     said.push(...textsIn(JSON.parse(String(profile))));
   }
-  const emails = await texts(
-    `SELECT user_email FROM (
-      SELECT user_email FROM events WHERE org_id = $org_id AND user_id IN $names
-      UNION SELECT user_email FROM user_emails WHERE org_id = $org_id AND user_id IN $names
-      UNION SELECT user_email FROM keys WHERE org_id = $org_id AND user_id IN $names
-    ) AS said WHERE user_email IS NOT NULL AND user_email <> '' ORDER BY user_email`,
-  );
-  const unknown = emails
+  const emails = [
+    ...(await texts(
+      `SELECT user_email FROM (
+        SELECT user_email FROM events WHERE org_id = $org_id AND user_id IN $names
+        UNION SELECT user_email FROM user_emails WHERE org_id = $org_id AND user_id IN $names
+      ) AS said WHERE user_email IS NOT NULL AND user_email <> ''`,
+    )),
+    ...(await texts(
+      `SELECT DISTINCT user_email FROM keys
+      WHERE org_id = $org_id AND user_id IN $names AND user_email IS NOT NULL AND user_email <> ''`,
+    )),
+  ];
+  const unknown = [...new Set(emails)]
+    .sort()
     .concat(said.filter((text) => text.includes('@')))
     .filter((email) => !known.has(email));
   if (unknown.length > 0) {
@@ -87,21 +93,7 @@ export async function findPerson(
     );
     for (const email of unknown) if (!shared.has(email)) known.add(email);
   }
-  const [trace] = await store.select(
-    `SELECT
-      (SELECT count(*) FROM people WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM events WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM events WHERE org_id = $org_id AND user_email IN $names)
-      + (SELECT count(*) FROM coverage WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM keys WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM user_emails WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM vendor_roster WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM deleted_scim_users WHERE org_id = $org_id AND name IN $names)
-      + (SELECT count(*) FROM ingested_files WHERE org_id = $org_id AND user_id IN $names)
-      + (SELECT count(*) FROM access_log WHERE org_id = $org_id AND user_id IN $names) AS found`,
-    { ...org, names: [...known] },
-  );
-  if (Number(trace?.found) === 0) return undefined;
+  if (!(await hasTrace(store, orgId, [...known]))) return undefined;
   const pseudonym = `erased-${randomBytes(4).toString('hex')}`;
   const names = [...known].map((name, place) => ({
     name,
@@ -111,16 +103,47 @@ export async function findPerson(
   return { orgId, names, words: wordsOf([...known, ...said.filter((text) => /[@\s]/.test(text))]) };
 }
 
+/** The columns in which a person can stand by name: of state, and of data. */
+const TRACES = [
+  [
+    ...[['people', 'user_id'] as const, ['keys', 'user_id'] as const, ['vendor_roster', 'user_id'] as const],
+    ...[['deleted_scim_users', 'name'] as const, ['ingested_files', 'user_id'] as const],
+    ['access_log', 'user_id'] as const,
+  ],
+  [
+    ...[['events', 'user_id'] as const, ['events', 'user_email'] as const],
+    ...[['coverage', 'user_id'] as const, ['user_emails', 'user_id'] as const],
+  ],
+];
+
+async function hasTrace(store: Store, orgId: string, names: readonly string[]): Promise<boolean> {
+  for (const columns of TRACES) {
+    const counts = columns.map(
+      ([table, column]) => `(SELECT count(*) FROM ${table} WHERE org_id = $org_id AND ${column} IN $names)`,
+    );
+    const [trace] = await store.select(`SELECT ${counts.join(' + ')} AS found`, { org_id: orgId, names });
+    if (Number(trace?.found) > 0) return true;
+  }
+  return false;
+}
+
 /** The user of an address that is nobody's user id or alias. Throws a UsageError if several users have it. */
 async function userWithAddress(store: Store, orgId: string, address: string): Promise<string | undefined> {
-  const rows = await store.select(
-    `SELECT DISTINCT user_id FROM (
-      SELECT user_id FROM events WHERE org_id = $org_id AND (user_email = $address OR user_id = $address)
-      UNION ALL SELECT user_id FROM user_emails WHERE org_id = $org_id AND user_email = $address
-      UNION ALL SELECT user_id FROM keys WHERE org_id = $org_id AND (user_email = $address OR user_id = $address)
-    ) AS said WHERE user_id IS NOT NULL AND user_id <> 'unknown'`,
-    { org_id: orgId, address },
-  );
+  const parameters = { org_id: orgId, address };
+  const rows = [
+    ...(await store.select(
+      `SELECT DISTINCT user_id FROM (
+        SELECT user_id FROM events WHERE org_id = $org_id AND (user_email = $address OR user_id = $address)
+        UNION ALL SELECT user_id FROM user_emails WHERE org_id = $org_id AND user_email = $address
+      ) AS said WHERE user_id IS NOT NULL AND user_id <> 'unknown'`,
+      parameters,
+    )),
+    ...(await store.select(
+      `SELECT DISTINCT user_id FROM keys
+      WHERE org_id = $org_id AND (user_email = $address OR user_id = $address) AND user_id IS NOT NULL AND user_id <> 'unknown'`,
+      parameters,
+    )),
+  ];
   const users = await usersOf(
     store,
     orgId,

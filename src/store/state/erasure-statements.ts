@@ -1,9 +1,10 @@
 import { TABLES } from '../catalog.js';
 import { BUILT_TABLES } from '../day-builder.js';
-import { quote } from '../sql-text.js';
-import type { Rewriting, RowChange } from '../store.js';
+import { quote, withSources } from '../sql-text.js';
+import type { Rewriting, RowChange, Store } from '../store.js';
 import { columnNames, columnsOf } from '../tables.js';
 import { type ErasedPerson, namesOfErased, patternsOf, pseudonymOf, wordPattern } from './erased-person.js';
+import { peopleTurn } from './person.js';
 
 /** Private characters of Unicode stand for words until all of them are found. */
 const FIRST_MARK = 0xe000;
@@ -48,7 +49,12 @@ const builtWith = (column: string) => BUILT_TABLES.filter((table) => columnNames
  * every number of every day stays as it is, and a day that is built again has the same numbers. `now` is Unix milliseconds; `author` is who
  * makes the change.
  */
-export function erasureOf(person: ErasedPerson, author: string, now: number): Rewriting {
+export async function erasureOf(
+  store: Pick<Store, 'select'>,
+  person: ErasedPerson,
+  author: string,
+  now: number,
+): Promise<Rewriting> {
   const { orgId, words } = person;
   const org = `org_id = ${quote(orgId)}`;
   const names = namesOfErased(person).map(quote).join(', ');
@@ -146,7 +152,7 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
     `repo IN (SELECT repo FROM (SELECT DISTINCT repo FROM events WHERE ${org} AND repo IS NOT NULL) AS spelling WHERE repo_key(repo) IN (SELECT repo FROM erased_repos))`,
   );
   for (const member of ID_COLUMNS)
-    for (const table of ['events', ...builtWith(member), ...(member === 'session_id' ? ['transfers'] : [])]) {
+    for (const table of ['events', ...builtWith(member)]) {
       const pairs = `SELECT old_id AS old_value, new_id AS new_value FROM erased_ids WHERE member = '${member}'`;
       changes.push({ table, where: org, lookedUp: { column: member, pairs } });
     }
@@ -258,19 +264,79 @@ export function erasureOf(person: ErasedPerson, author: string, now: number): Re
   update('rejects', { line: 'NULL' }, hasName('line'));
   for (const [table, columns] of Object.entries(FREE_TEXTS))
     for (const column of columns) update(table, { [column]: withoutParts(column) }, isNamed(column));
-  remove('readiness_reports', `(${has('repo', owner)} OR repo IN (SELECT repo FROM erased_repos))`);
+  // State knows of data by these values alone.
+  const told = await toldState(store, orgId, found);
+  if (told.sessions.length > 0) {
+    const cases = told.sessions.map(([old, one]) => `WHEN session_id = ${quote(old)} THEN ${quote(one)}`);
+    update(
+      'transfers',
+      { session_id: `CASE ${cases.join(' ')} ELSE session_id END` },
+      `session_id IN (${told.sessions.map(([old]) => quote(old)).join(', ')})`,
+    );
+  }
+  const repos = told.repos.length === 0 ? '' : ` OR repo IN (${told.repos.map(quote).join(', ')})`;
+  remove('readiness_reports', `(${has('repo', owner)}${repos})`);
   // A file whose path isn't known any more is read again, and gives nothing new.
   remove('ingested_files', `(${isOwn} OR ${isNamed('path')})`);
   changes.push({ table: 'runs', set: { error: withoutParts('error') }, where: isNamed('error') });
 
   // Sessions in several repositories may count for another of them, so their days are built again.
   const next = `SELECT coalesce(max(revision), 0) + 1 FROM people_revisions WHERE ${org}`;
+  const renamedDays = told.days.map((day) => `SELECT CAST(${quote(day)} AS DATE) AS day`);
   const added = {
-    renamed_days: `SELECT ${quote(orgId)}, day, (${next}) FROM erased_repo_days
-      WHERE day NOT IN (SELECT day FROM removed_days WHERE ${org})`,
+    ...(renamedDays.length === 0
+      ? {}
+      : {
+          renamed_days: `SELECT ${quote(orgId)}, day, (${next}) FROM (${renamedDays.join(' UNION ALL ')}) AS renamed`,
+        }),
     people_revisions: `SELECT ${quote(orgId)}, (${next}), ${renamed(quote(author))}, instant(${now}), 1`,
   };
-  return { orgId, found, changes, added, days: 'erased_days', reason: 'erasure', at: now };
+  const turn = peopleTurn(orgId);
+  return { orgId, turn, found, changes, added, days: 'erased_days', reason: 'erasure', at: now };
+}
+
+/** What state has of the rows of data that change: the ids of sessions and their new ones, repositories, and days. */
+async function toldState(
+  store: Pick<Store, 'select'>,
+  orgId: string,
+  { named_ids = '', erased_ids = '', erased_repos = '', erased_repo_days = '' }: Record<string, string>,
+) {
+  const org = { org_id: orgId };
+  const texts = async (sql: string, column: string) =>
+    (await store.select(sql, org)).map((row) => String(row[column]));
+  const sessions = new Set(
+    await texts(
+      'SELECT DISTINCT session_id FROM transfers WHERE org_id = $org_id AND session_id IS NOT NULL',
+      'session_id',
+    ),
+  );
+  const ids = await store.select(
+    withSources("SELECT old_id, new_id FROM erased_ids WHERE member = 'session_id' ORDER BY old_id", {
+      named_ids,
+      erased_ids,
+    }),
+  );
+  const reported = new Set(
+    await texts('SELECT DISTINCT repo FROM readiness_reports WHERE org_id = $org_id', 'repo'),
+  );
+  const repos = await texts(
+    withSources('SELECT repo FROM erased_repos ORDER BY repo', { erased_repos }),
+    'repo',
+  );
+  return {
+    sessions: ids
+      .map(({ old_id, new_id }): [string, string] => [String(old_id), String(new_id)])
+      .filter(([old]) => sessions.has(old)),
+    repos: repos.filter((repo) => reported.has(repo)),
+    days: await texts(
+      withSources(
+        `SELECT day FROM erased_repo_days
+        WHERE day NOT IN (SELECT day FROM removed_days WHERE org_id = $org_id) ORDER BY day`,
+        { erased_repos, erased_repo_days },
+      ),
+      'day',
+    ),
+  };
 }
 
 /** The aggregate that says that something holds of every row. */
