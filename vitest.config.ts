@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { isInstalled } from './test/clickhouse/engine.js';
+import { hasPostgres } from './test/postgres/installed.js';
 
 /** Tests of the program: processes that are started, asked, killed and started again. Another store makes no difference to them. */
 const PROGRAM = [
@@ -35,8 +36,8 @@ const PROGRAM = [
   'test/words.test.ts',
 ];
 
-/** What a killed process leaves in ClickHouse. */
-const KILLED = 'test/clickhouse/kill.test.ts';
+/** What a killed process leaves in ClickHouse, and several nodes that write to it. */
+const IN_CLICKHOUSE = ['test/clickhouse/kill.test.ts', 'test/clickhouse/nodes.test.ts'];
 
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
 const FAULTS = [
@@ -111,6 +112,27 @@ const SLOW = [
   'test/serving.test.ts',
 ];
 
+/** Tests of state, wherever it is. */
+const OF_STATE = [
+  'test/alerts.test.ts',
+  'test/api-keys.test.ts',
+  'test/audit.test.ts',
+  'test/budgets.test.ts',
+  'test/computers.test.ts',
+  'test/controls.test.ts',
+  'test/erasure.test.ts',
+  'test/ingest/organizations.test.ts',
+  'test/people.test.ts',
+  'test/postgres/*.test.ts',
+  'test/privacy.test.ts',
+  'test/readiness.test.ts',
+  'test/scim.test.ts',
+  'test/silence.test.ts',
+  'test/vendor-bills.test.ts',
+  'test/vendor-rosters.test.ts',
+  'test/vendors.test.ts',
+];
+
 /** A folder for all that tests write, which goes at the end; in memory where there is enough, since no test is about the disk. */
 function folderOfRun(): string {
   const memory = '/dev/shm';
@@ -141,7 +163,13 @@ export default defineConfig({
         test: {
           name: 'DuckDB',
           include: ['test/**/*.test.ts'],
-          exclude: [...PROGRAM, 'test/browser/**', 'test/clickhouse/**', '**/node_modules/**'],
+          exclude: [
+            ...PROGRAM,
+            'test/browser/**',
+            'test/clickhouse/**',
+            'test/postgres/**',
+            '**/node_modules/**',
+          ],
           provide: { store: 'DuckDB' },
         },
       },
@@ -157,11 +185,23 @@ export default defineConfig({
             },
           ]
         : []),
+      ...(isInstalled() && hasPostgres()
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'PostgreSQL',
+                include: OF_STATE,
+                provide: { store: 'PostgreSQL' as const },
+              },
+            },
+          ]
+        : []),
       {
         extends: true,
         test: {
           name: 'Program',
-          include: isInstalled() ? [...PROGRAM, KILLED] : PROGRAM,
+          include: isInstalled() ? [...PROGRAM, ...IN_CLICKHOUSE] : PROGRAM,
           provide: { store: 'DuckDB', faults: { kills: 6, seed: 20261123, soakMinutes: 0.5 } },
         },
       },

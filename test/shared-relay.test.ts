@@ -8,7 +8,8 @@ import { SharedRelay } from '../src/computers/shared-relay.js';
 import { applyChanges } from '../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../src/store/postgres/postgres-session.js';
 import { Node } from '../src/store/state/node.js';
-import { addressOf, hasPostgres, postgresDatabase } from './postgres/server.js';
+import { hasPostgres } from './postgres/installed.js';
+import { addressOf, postgresDatabase } from './postgres/server.js';
 import { until } from './service.js';
 import { ending, NOW } from './world.js';
 

@@ -10,24 +10,29 @@ import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL, type Source } from '../src/ingest/source.js';
 import { type Config, readConfig } from '../src/settings/config.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
+import { ClusterStore } from '../src/store/cluster-store.js';
 import { type DailySql, dailySql } from '../src/store/day-builder.js';
 import { ChecksFailed } from '../src/store/day-checks.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { requireOrganizations } from '../src/store/organization.js';
 import type { Settled, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
+import { addressOf, stateOf } from './postgres/server.js';
+
+/** Where data and state are: in PostgreSQL is the state of what is in ClickHouse otherwise. */
+export type StoreName = 'DuckDB' | 'ClickHouse' | 'PostgreSQL';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The store that worlds have: each test that asks for a world runs on both. */
-    store: 'DuckDB' | 'ClickHouse';
+    store: StoreName;
     /** The path of a database without events. Copying it is a tenth of the work of making one. */
     emptyDatabase: string;
   }
 }
 
 /** The store that worlds have. Who makes one outside of the tests has DuckDB. */
-export function storeName(): 'DuckDB' | 'ClickHouse' {
+export function storeName(): StoreName {
   return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
 }
 
@@ -131,12 +136,16 @@ export class World {
       mkdirSync(config.data);
       copyFileSync(inject('emptyDatabase'), join(config.data, name === 'DuckDB' ? DATABASE : STAGING));
     }
-    const store =
-      config.clickhouse !== undefined
-        ? await ClickHouseStore.open(config.data, config.clickhouse, settings)
-        : name === 'DuckDB'
-          ? await DuckDbStore.open(config.data, settings)
-          : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
+    const open = async (): Promise<Store> => {
+      if (config.clickhouse !== undefined)
+        return ClickHouseStore.open(config.data, config.clickhouse, settings);
+      if (name === 'DuckDB') return DuckDbStore.open(config.data, settings);
+      const connected = databaseOf(config.data, atEnd);
+      return name === 'ClickHouse'
+        ? ClickHouseStore.with(config.data, settings, connected)
+        : ClusterStore.with(config.data, addressOf(await stateOf(config.data, atEnd)), settings, connected);
+    };
+    const store = await open();
     atEnd(() => store.close());
     const world = new World(folder, config, store);
     atEnd(() => world.inbox.close());

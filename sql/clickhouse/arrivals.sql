@@ -2,5 +2,4 @@
 CREATE OR REPLACE VIEW arrivals AS
 SELECT *
 FROM arrivals_rows
-WHERE batch <= (SELECT max(batch) FROM batches_rows)
-  AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+WHERE batch_counts(batch)

@@ -2,4 +2,4 @@
 CREATE OR REPLACE VIEW batches AS
 SELECT *
 FROM batches_rows
-WHERE batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+WHERE own_batch_counts(batch)

@@ -2,8 +2,7 @@
 CREATE OR REPLACE VIEW digests AS
 SELECT * EXCEPT (build)
 FROM digests_rows
-WHERE build <= (SELECT max(version) FROM days_rows)
-  AND build NOT IN (SELECT number FROM abandoned WHERE kind = 'build')
+WHERE build_counts(build)
 ORDER BY build DESC
 LIMIT 1 BY
   org_id,

@@ -2,8 +2,7 @@
 CREATE OR REPLACE VIEW events AS
 SELECT *
 FROM events_rows
-WHERE batch <= (SELECT max(batch) FROM batches_rows)
-  AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+WHERE batch_counts(batch)
   AND (org_id, day, event_id, batch) NOT IN (
     SELECT
       org_id,
@@ -11,6 +10,5 @@ WHERE batch <= (SELECT max(batch) FROM batches_rows)
       event_id,
       batch
     FROM removals
-    WHERE removed_by <= (SELECT max(batch) FROM batches_rows)
-      AND removed_by NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+    WHERE batch_counts(removed_by)
   )

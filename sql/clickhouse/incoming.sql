@@ -1,11 +1,11 @@
--- One row is one event of the batch that is being settled, to look up its stored copies. The table is recreated when this text
--- changes, which loses nothing.
+-- One row is one event of a batch that is being settled, to look up its stored copies.
 DROP TABLE IF EXISTS incoming SYNC;
 CREATE TABLE IF NOT EXISTS incoming (
   org_id       VARCHAR NOT NULL,
   day          DATE NOT NULL,
   event_id     VARCHAR NOT NULL,
   user_id      VARCHAR NOT NULL,
-  message_key  VARCHAR  -- of usage in a transcript: see sql/function
+  message_key  VARCHAR,  -- of usage in a transcript: see sql/function
+  batch        BIGINT NOT NULL
 )
-ENGINE = MergeTree ORDER BY (org_id, day, event_id)
+ENGINE = MergeTree PARTITION BY batch ORDER BY (org_id, day, event_id)

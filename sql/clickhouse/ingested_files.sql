@@ -2,8 +2,7 @@
 CREATE OR REPLACE VIEW ingested_files AS
 SELECT *
 FROM ingested_files_rows
-WHERE batch <= (SELECT max(batch) FROM batches_rows)
-  AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+WHERE batch_counts(batch)
 ORDER BY batch DESC
 LIMIT 1 BY
   org_id,

@@ -2,5 +2,4 @@
 CREATE OR REPLACE VIEW mended_lines AS
 SELECT *
 FROM mended_lines_rows
-WHERE batch <= (SELECT max(batch) FROM batches_rows)
-  AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+WHERE batch_counts(batch)

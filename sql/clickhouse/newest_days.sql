@@ -2,7 +2,7 @@
 CREATE OR REPLACE VIEW newest_days AS
 SELECT *
 FROM days_rows
-WHERE version NOT IN (SELECT number FROM abandoned WHERE kind = 'build')
+WHERE own_build_counts(version)
 ORDER BY version DESC
 LIMIT 1 BY
   org_id,

@@ -2,5 +2,4 @@
 CREATE OR REPLACE VIEW restatements AS
 SELECT * EXCEPT (build)
 FROM restatements_rows
-WHERE build <= (SELECT max(version) FROM days_rows)
-  AND build NOT IN (SELECT number FROM abandoned WHERE kind = 'build')
+WHERE build_counts(build)

@@ -7,6 +7,5 @@ FROM touches_rows
 LEFT JOIN newest_days
   ON newest_days.org_id = touches_rows.org_id
   AND newest_days.day = touches_rows.day
-WHERE touches_rows.build <= (SELECT max(version) FROM days_rows)
-  AND touches_rows.build NOT IN (SELECT number FROM abandoned WHERE kind = 'build')
+WHERE build_counts(touches_rows.build)
   AND touches_rows.build > coalesce(newest_days.build, 0)

@@ -8,8 +8,7 @@ SELECT
 FROM (
   SELECT *
   FROM user_emails_rows
-  WHERE batch <= (SELECT max(batch) FROM batches_rows)
-    AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+  WHERE batch_counts(batch)
   ORDER BY batch DESC
   LIMIT 1 BY
     org_id,

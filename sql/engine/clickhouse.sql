@@ -15,6 +15,8 @@ SET enable_materialized_cte = 1;
 -- A repeated insert is intended, because the table was emptied in between. One thread writes one part: all or nothing.
 SET insert_deduplicate = 0;
 SET max_insert_threads = 1;
+-- Statements can name all people of an organization.
+SET max_query_size = 16777216;
 
 -- An instant from Unix milliseconds.
 CREATE OR REPLACE FUNCTION instant AS (ms) -> fromUnixTimestamp64Milli(CAST(ms, 'Nullable(Int64)'), 'UTC');

@@ -2,9 +2,11 @@
 -- Grain: (name).
 CREATE TABLE leases (
   name        TEXT COLLATE "C" PRIMARY KEY,
-  holder      TEXT COLLATE "C",       -- the node; null if nobody ever had it
+  holder      TEXT COLLATE "C",       -- the node; null if nobody has it
   epoch       BIGINT NOT NULL,        -- rises with each new holder
   expires_at  TIMESTAMPTZ NOT NULL,
+  wanted_by   TEXT COLLATE "C",       -- the node that waits for it, and comes before its last holder
+  wanted_at   TIMESTAMPTZ,
   taken       BIGINT NOT NULL,        -- the newest number that was given to an attempt
   number      BIGINT NOT NULL         -- the newest number that counts
 );
@@ -29,3 +31,4 @@ CREATE TABLE written (
   made_at     TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (number, kind, table_name)
 );
+CREATE INDEX written_at ON written (made_at);

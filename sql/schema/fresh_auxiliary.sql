@@ -12,5 +12,6 @@ CREATE TABLE fresh_auxiliary (
   cache_write_tokens     BIGINT NOT NULL,
   cache_write_1h_tokens  BIGINT NOT NULL,
   web_searches           BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, day, event_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, event_id)

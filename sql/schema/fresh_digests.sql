@@ -6,5 +6,6 @@ CREATE TABLE fresh_digests (
   table_name  VARCHAR NOT NULL,
   row_count   BIGINT NOT NULL,
   digest      VARCHAR NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, day, table_name)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, table_name)

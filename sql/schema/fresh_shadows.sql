@@ -5,5 +5,6 @@ CREATE TABLE fresh_shadows (
   day       DATE NOT NULL,
   event_id  VARCHAR NOT NULL,
   reason    VARCHAR NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, day, event_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, event_id)

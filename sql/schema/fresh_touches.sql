@@ -3,5 +3,6 @@
 CREATE TABLE fresh_touches (
   org_id  VARCHAR NOT NULL,
   day     DATE NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, day)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

@@ -8,5 +8,6 @@ CREATE TABLE fresh_users (
   channel        VARCHAR NOT NULL,
   named_user_id  VARCHAR NOT NULL,
   user_id        VARCHAR NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, day, session_id, agent, channel, named_user_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, session_id, agent, channel, named_user_id)

@@ -5,5 +5,6 @@ CREATE TABLE other_starts (
   user_id     VARCHAR NOT NULL,
   session_id  VARCHAR NOT NULL,
   day         DATE NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, user_id, session_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, user_id, session_id)

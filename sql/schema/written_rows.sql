@@ -3,5 +3,6 @@
 CREATE TABLE written_rows (
   table_name  VARCHAR NOT NULL,
   row_count   BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree ORDER BY table_name
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY table_name

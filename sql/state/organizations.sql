@@ -5,10 +5,8 @@ SELECT
   organizations.org_id                AS org_id,
   organizations.created_at            AS created_at,
   coalesce(valid.keys, 0)             AS valid_keys,
-  -- no batch was ever for it, and nobody has set anything up for it but keys
+  -- nobody has set anything up for it but keys
   organizations.org_id NOT IN (
-    SELECT org_id FROM batches
-    UNION ALL
     SELECT org_id FROM computers
     UNION ALL
     SELECT org_id FROM control_revisions

@@ -2,6 +2,8 @@
 -- Grain: (org_id).
 SELECT CAST(org_id AS VARCHAR) AS org_id
 FROM (
+  SELECT org_id FROM batches
+  UNION ALL
   SELECT org_id FROM rejects
   UNION ALL
   SELECT org_id FROM days

@@ -3,7 +3,7 @@ import { messageOf, UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/day-checks.js';
 import { staleDays } from '../store/stale-days.js';
 import { noteRenamedDays } from '../store/state/person.js';
-import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
+import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 
 /** Days with few events are built in larger groups, because a transaction's own cost exceeds theirs. */
@@ -111,9 +111,31 @@ export async function build(
   if (range.from !== undefined && range.from > (range.to ?? last)) {
     throw new UsageError(`--from must not be after ${range.to === undefined ? last : '--to'}.`);
   }
+  const built: Built = { days: [], breaches: [] };
+  // Nodes that begin together each begin with another group.
+  const first = store.groups.length === 1 ? 0 : Math.floor(Math.random() * store.groups.length);
+  const groups = [...store.groups.slice(first), ...store.groups.slice(0, first)];
+  for (const group of groups)
+    await store.leading(`build ${group}`, () =>
+      buildGroup(store, range, group, last, clock, built, progress),
+    );
+  if (groups.length > 1) built.days.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  return built;
+}
+
+/** Builds the days of one group of organizations, which no other node builds meanwhile. */
+async function buildGroup(
+  store: Store,
+  range: BuildRange,
+  group: number,
+  last: Day,
+  clock: () => number,
+  built: Built,
+  progress: (done: number, total: number) => void,
+): Promise<void> {
   const isChosen = range.from !== undefined || range.to !== undefined;
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
-  const built: Built = { days: [], breaches: [] };
+  const isOfGroup = ({ orgId }: OrgDay) => store.groupOf(orgId) === group;
   const run = async (due: readonly OrgDay[], batch: number) => {
     for (const days of await grouped(store, due)) {
       await buildTogether(store, days, batch, clock(), built);
@@ -122,13 +144,15 @@ export async function build(
   };
   await noteRenamedDays(store);
   if (range.all === true || isChosen) {
-    const batch = await newestBatch(store);
-    const stale = await staleDays(store, last);
+    const batch = await store.newestBatch(group);
+    const stale = (await staleDays(store, last)).filter(isOfGroup);
     const days = (
       await store.select(
         'SELECT org_id, day FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)',
       )
-    ).map(orgDayOf);
+    )
+      .map(orgDayOf)
+      .filter(isOfGroup);
     const due = new Map<string, OrgDay>();
     for (const day of [...days, ...stale].filter(inRange))
       due.set(keyOf(day), { orgId: day.orgId, day: day.day });
@@ -143,13 +167,12 @@ export async function build(
   }
   // Later passes build only days that this build made stale. New events wait for the next build, since they may never stop arriving.
   for (let isFirst = true, more = !isChosen; more; isFirst = false) {
-    const batch = await newestBatch(store);
+    const batch = await store.newestBatch(group);
     // A failed day is still stale, but would fail again.
     const due = (await staleDays(store, last)).filter(
-      (day) => (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
+      (day) => isOfGroup(day) && (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
     );
     await run(due, batch);
     more = due.length > 0;
   }
-  return built;
 }

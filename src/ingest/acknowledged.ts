@@ -199,6 +199,18 @@ export class Acknowledged {
     // Batches that a killed process was settling, and files that the store has failed on.
     for (const token of await readdir(this.settling)) await this.settle(store, token);
     const names = await this.namesIn(this.ready);
+    for (const group of store.groups)
+      await this.settleNew(
+        store,
+        names.filter((name) => store.groupOf(bodyOf(name)?.orgId ?? '') === group),
+      );
+    this.held = this.come;
+    this.come = this.nothing();
+    this.aside.end(this.report);
+  }
+
+  /** Settles bodies of one group of organizations, as few batches as possible. */
+  private async settleNew(store: Store, names: readonly string[]): Promise<void> {
     for (let next = 0; next < names.length; ) {
       const token = ulid(this.clock());
       let [bytes, files] = [0, 0];
@@ -213,9 +225,6 @@ export class Acknowledged {
       }
       if (files > 0) await this.settle(store, token);
     }
-    this.held = this.come;
-    this.come = this.nothing();
-    this.aside.end(this.report);
   }
 
   /** Settles the files of a batch, but for those that the store has already, and removes them. */
@@ -232,6 +241,14 @@ export class Acknowledged {
         continue;
       }
       const entry = await this.findWhole(path, body);
+      const before = runs.at(-1)?.at(-1);
+      // Another store, of one group, may have begun with the batch.
+      if (
+        before !== undefined &&
+        entry !== undefined &&
+        store.groupOf(before.orgId) !== store.groupOf(entry.orgId)
+      )
+        runs.push([]);
       if (entry !== undefined) runs.at(-1)?.push(entry);
       // A part is told by its first and last file, so one that stays can't be between them.
       else if (body !== undefined) runs.push([]);

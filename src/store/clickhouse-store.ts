@@ -8,10 +8,13 @@ import { reasonOf, UsageError } from '../exit.js';
 import type { ClickHouseAddress } from '../settings/store-address.js';
 import { emptyCopy, exchangeFile } from './clean-copy.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.js';
+import { ClickHouseLedger } from './clickhouse/clickhouse-ledger.js';
 import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewriter.js';
-import { applyChanges, definedIn } from './clickhouse/clickhouse-schema.js';
+import { applyChanges, definedIn, viewQueries } from './clickhouse/clickhouse-schema.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
+import type { Ledger } from './clickhouse/ledger.js';
+import { Names } from './clickhouse/names.js';
 import { openInstance, openingAgain, type Resources } from './database-file.js';
 import { dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
@@ -22,20 +25,28 @@ import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { Renewable } from './renewable.js';
-import { applyChanges as applyDuckDbChanges, bringUpToDate, requireUpToDate } from './schema-change.js';
+import {
+  applyChanges as applyDuckDbChanges,
+  bringUpToDate,
+  type Defined,
+  requireUpToDate,
+} from './schema-change.js';
 import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
-import type {
-  Batch,
-  OrgDay,
-  Parameters,
-  Read,
-  ReadColumns,
-  Rewriting,
-  Row,
-  Settled,
-  Sources,
-  Store,
-  Withdrawal,
+import { isAboutState } from './state/homes.js';
+import {
+  type Batch,
+  newestBatch,
+  type OrgDay,
+  type Parameters,
+  type Read,
+  type Rewriting,
+  type Row,
+  type Settled,
+  type Sources,
+  type Statement,
+  type Store,
+  type Task,
+  type Withdrawal,
 } from './store.js';
 import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
@@ -91,6 +102,12 @@ async function requireDatabase(address: ClickHouseAddress, isReading = false): P
   }
 }
 
+/** What makes rows count, and the state that they are settled by, where both are in PostgreSQL. */
+export interface Elsewhere {
+  readonly ledger: Ledger;
+  readonly state: Pick<Store, 'select'>;
+}
+
 /** The open file in which batches are checked, and all that goes when it has to be opened again. */
 interface Staging {
   readonly instance: DuckDBInstance;
@@ -115,11 +132,14 @@ export class ClickHouseStore implements Store {
   /** That failed. Only some tables may be exchanged, so nobody reads or writes before all are. */
   private isCutOff = false;
   private readonly appends = new Set<Promise<void>>();
+  /** Builds and previews that go on beside the queue. */
+  private readonly running = new Set<Promise<void>>();
   /** The staging file is exchanged. */
   private exchanging: Promise<void> | undefined;
 
   private constructor(
     private readonly session: ClickHouseSession,
+    private readonly ledger: Ledger,
     private readonly staging: Renewable<Staging>,
     private readonly mark: Mark,
     private readonly builder: ClickHouseBuilder,
@@ -127,6 +147,7 @@ export class ClickHouseStore implements Store {
     private readonly settings: Resources & ReferencePaths & { readonly now: number },
     private readonly folder: string,
     readonly definitions: string,
+    private readonly defined: Defined,
   ) {}
 
   /**
@@ -138,31 +159,40 @@ export class ClickHouseStore implements Store {
     folder: string,
     address: ClickHouseAddress,
     settings: StoreOptions,
+    elsewhere?: Elsewhere,
   ): Promise<ClickHouseStore> {
-    return ClickHouseStore.with(folder, settings, async () => {
-      await requireDatabase(address, settings.isReading);
-      return connectTo(address);
-    });
+    return ClickHouseStore.with(
+      folder,
+      settings,
+      async () => {
+        await requireDatabase(address, settings.isReading);
+        return connectTo(address);
+      },
+      elsewhere,
+    );
   }
 
-  /** The same with a client that is connected to the database in another way. */
+  /** The same with a client that is connected to the database in another way. The database has no state if that is `elsewhere`. */
   static async with(
     folder: string,
     settings: StoreOptions,
     connected: () => Promise<ClickHouseClient>,
+    elsewhere?: Elsewhere,
   ): Promise<ClickHouseStore> {
+    const isStateElsewhere = elsewhere !== undefined;
     const instance = await openInstance(folder, STAGING, settings);
     const openFile = openingAgain(instance, folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       client = await connected();
       const session = new ClickHouseSession(client);
+      const ledger = elsewhere?.ledger ?? new ClickHouseLedger(session);
       // Before an upgrade, since the copies have the columns of before.
       if (settings.isReading !== true) await finishRenewal(session, (step) => step());
       const definitions =
         settings.isReading === true
-          ? await requireUpToDate(definedIn(session), settings)
-          : await applyChanges(session, settings);
+          ? await requireUpToDate(definedIn(session, isStateElsewhere), settings)
+          : await applyChanges(session, settings, isStateElsewhere);
       const staging = await Renewable.start<Staging>(
         {
           open: async (broke) => {
@@ -172,7 +202,7 @@ export class ClickHouseStore implements Store {
               return {
                 instance: opened,
                 writer,
-                settler: new ClickHouseSettler(session, writer, folder),
+                settler: new ClickHouseSettler(session, ledger, writer, folder, elsewhere?.state ?? session),
                 session: () => connect(opened, broke),
               };
             });
@@ -184,10 +214,29 @@ export class ClickHouseStore implements Store {
         },
         settings.mishaps,
       );
-      const mark = await Mark.open(clickHousePlace(folder), (sql) => session.select(sql), settings);
-      const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
+      const names = async () => {
+        const counted = await ledger.counted();
+        return counted === undefined ? session : session.naming(new Names(viewQueries(), counted));
+      };
+      const select: Store['select'] = async (sql) =>
+        elsewhere !== undefined && isAboutState(sql)
+          ? elsewhere.state.select(sql)
+          : (await names()).select(sql);
+      const mark = await Mark.open(clickHousePlace(folder), select, settings);
+      const builder = new ClickHouseBuilder(session, ledger, settings.daily ?? dailySql);
       const rewriter = new ClickHouseRewriter(session);
-      return new ClickHouseStore(session, staging, mark, builder, rewriter, settings, folder, definitions);
+      return new ClickHouseStore(
+        session,
+        ledger,
+        staging,
+        mark,
+        builder,
+        rewriter,
+        settings,
+        folder,
+        definitions,
+        definedIn(session, isStateElsewhere),
+      );
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -199,9 +248,14 @@ export class ClickHouseStore implements Store {
     return this.snapshot((select) => select(sql, parameters));
   }
 
-  /** Reads again when a batch or a build came to count meanwhile; that is rare, and takes as long as one insert. */
+  /**
+   * All SELECTs name the same numbers. Where the views of the database say what counts, it reads again when a batch or a build came to count
+   * meanwhile; that is rare, and takes as long as one insert.
+   */
   async snapshot<T>(read: Read<T>): Promise<T> {
-    const work = () => read((sql, parameters) => this.session.select(sql, parameters), this.readColumns);
+    const counted = await this.ledger.counted();
+    if (counted !== undefined) return this.readBy(new Names(viewQueries(), counted), read);
+    const work = () => this.readBy(undefined, read);
     for (let reads = 0; reads < READS_AT_MOST && !this.isCutOff; reads += 1) {
       const before = this.commits;
       try {
@@ -215,6 +269,16 @@ export class ClickHouseStore implements Store {
     return this.exclusive(work);
   }
 
+  private readBy<T>(names: Names | undefined, read: Read<T>): Promise<T> {
+    const session = names === undefined ? this.session : this.session.naming(names);
+    return read(
+      (sql, parameters) => session.select(sql, parameters),
+      // All of it at once, since the files go.
+      (sql, sources, parameters) =>
+        this.withRows(session, sql, sources, parameters, (duckdb, text) => duckdb.readColumns(text, {}, {})),
+    );
+  }
+
   /** Does work when nobody writes. */
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
@@ -224,16 +288,18 @@ export class ClickHouseStore implements Store {
     });
   }
 
-  /** All of it at once, since the files go. */
-  private readonly readColumns: ReadColumns = (sql, sources, parameters) =>
-    this.withRows(sql, sources, parameters, (session, text) => session.readColumns(text, {}, {}));
-
-  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []) {
-    return this.withRows(sql, sources, {}, (session, text) => session.copy(copyOf(text, path, partitions)));
+  async copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []) {
+    const counted = await this.ledger.counted();
+    const session =
+      counted === undefined ? this.session : this.session.naming(new Names(viewQueries(), counted));
+    return this.withRows(session, sql, sources, {}, (duckdb, text) =>
+      duckdb.copy(copyOf(text, path, partitions)),
+    );
   }
 
   /** The rows of sources come as Parquet files, which the embedded DuckDB reads. */
   private async withRows<T>(
+    from: ClickHouseSession,
     sql: string,
     sources: Sources,
     parameters: Parameters,
@@ -241,11 +307,12 @@ export class ClickHouseStore implements Store {
   ): Promise<T> {
     while (this.exchanging !== undefined) await this.exchanging;
     return this.staging.use(async ({ session }) =>
-      this.withRowsOf(await session(), sql, sources, parameters, work),
+      this.withRowsOf(from, await session(), sql, sources, parameters, work),
     );
   }
 
   private async withRowsOf<T>(
+    from: ClickHouseSession,
     session: Session,
     sql: string,
     sources: Sources,
@@ -259,7 +326,7 @@ export class ClickHouseStore implements Store {
         // A killed process may leave a file of this name: see isSpool.
         const path = join(this.folder, `rows-${name}_${randomUUID().replaceAll('-', '')}.parquet`);
         paths.push(path);
-        await this.session.download(text, parameters, path);
+        await from.download(text, parameters, path);
         files[name] = `SELECT * FROM read_parquet(${quote(path)})`;
       }
       return await work(session, withSources(sql, files));
@@ -271,10 +338,28 @@ export class ClickHouseStore implements Store {
 
   /** Asked of the database, since another process may have built. */
   async revision(): Promise<string> {
-    const [state] = await this.session.select(
-      'SELECT (SELECT max(version) FROM days_rows WHERE version >= 0) AS build, (SELECT max(batch) FROM batches_rows) AS batch',
-    );
-    return `${state?.build} ${state?.batch} ${this.writes}`;
+    return `${await this.ledger.revision()} ${this.writes}`;
+  }
+
+  get groups(): readonly number[] {
+    return this.ledger.groups;
+  }
+
+  groupOf(orgId: string): number {
+    return this.ledger.groupOf(orgId);
+  }
+
+  leading<T>(task: Task, work: () => Promise<T>): Promise<T> {
+    return this.ledger.leading(task, work, true) as Promise<T>;
+  }
+
+  asOnly<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.ledger.leading(name, work, false);
+  }
+
+  async newestBatch(group: number): Promise<number> {
+    const counted = await this.ledger.counted();
+    return counted?.batch.newest[group] ?? newestBatch(this.session);
   }
 
   inTurn<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
@@ -286,21 +371,24 @@ export class ClickHouseStore implements Store {
   }
 
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
-    return this.exclusive(() =>
-      this.builder.preview(due, (asBuilt) =>
-        read(
-          (sql, parameters) => this.session.select(asBuilt(sql), parameters),
-          (sql, sources, parameters) => {
-            const built = Object.entries(sources).map(([name, text]) => [name, asBuilt(text)]);
-            return this.readColumns(sql, Object.fromEntries(built), parameters);
-          },
-        ),
-      ),
+    return this.beside(() => this.builder.preview(due, (names) => this.readBy(names, read)));
+  }
+
+  /** Does work whose rows have numbers that nobody else's have. Where several nodes write, nobody waits for it. */
+  private beside<T>(work: () => Promise<T>): Promise<T> {
+    if (this.groups.length === 1) return this.exclusive(work);
+    const running = work();
+    const ended = running.then(
+      () => undefined,
+      () => undefined,
     );
+    this.running.add(ended);
+    void ended.then(() => this.running.delete(ended));
+    return running;
   }
 
   /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */
-  run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
+  run(statements: readonly Statement[]): Promise<void> {
     return this.writing(async () => {
       for (const { sql, parameters } of statements) await this.session.run(sql, parameters);
     });
@@ -313,9 +401,18 @@ export class ClickHouseStore implements Store {
     return appended;
   }
 
+  /** Writes rows of state that is elsewhere, one INSERT after the other. It waits for no other writer. */
+  async publish(inserts: readonly string[]): Promise<void> {
+    await this.commit(async () => {
+      for (const sql of inserts) await this.session.run(sql);
+    });
+  }
+
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
-      this.writing(() => this.staging.use(({ settler }) => settler.settle(readable, progress, this.commit))),
+      this.settling(batch.files[0]?.orgId, (group) =>
+        this.staging.use(({ settler }) => settler.settle(readable, group, progress, this.commit)),
+      ),
     );
   }
 
@@ -326,11 +423,20 @@ export class ClickHouseStore implements Store {
   }
 
   withdraw(withdrawal: Withdrawal): Promise<number> {
-    return this.writing(() => this.staging.use(({ settler }) => settler.withdraw(withdrawal, this.commit)));
+    return this.settling(withdrawal.orgId, (group) =>
+      this.staging.use(({ settler }) => settler.withdraw(withdrawal, group, this.commit)),
+    );
+  }
+
+  private settling<T>(orgId: string | undefined, work: (group: number) => Promise<T>): Promise<T> {
+    const group = orgId === undefined ? 0 : this.groupOf(orgId);
+    return this.leading(`settle ${group}`, () => this.writing(() => work(group)));
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.writing(() => this.builder.build(due, batch, builtAt, this.commit));
+    const group = due[0] === undefined ? 0 : this.groupOf(due[0].orgId);
+    const work = () => this.builder.build(due, batch, builtAt, group, this.commit);
+    return this.leading(`build ${group}`, () => this.beside(work)).finally(() => this.wrote());
   }
 
   /** Days that are noted count as removed from then on; their rows can go at any time after that. */
@@ -358,7 +464,7 @@ export class ClickHouseStore implements Store {
   }
 
   refresh(): Promise<void> {
-    return this.writing(() => bringUpToDate(definedIn(this.session), this.settings));
+    return this.writing(() => bringUpToDate(this.defined, this.settings));
   }
 
   rest(): Promise<void> {
@@ -377,9 +483,7 @@ export class ClickHouseStore implements Store {
   }
 
   rewrite(rewriting: Rewriting): Promise<void> {
-    return this.turns.run(rewriting.turn, () =>
-      this.renewing(() => this.rewriter.rewrite(rewriting, this.commit)),
-    );
+    return this.renewing(() => this.rewriter.rewrite(rewriting, this.commit));
   }
 
   /** The staging file, which has bytes of rows of before, and the tables of `rows`: others are written anew whenever they are rewritten. */
@@ -419,6 +523,7 @@ export class ClickHouseStore implements Store {
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.running);
     await this.queue.run(async () => {
       await this.mark.close();
       await this.session.client.close();
@@ -436,9 +541,11 @@ export class ClickHouseStore implements Store {
   };
 
   private writing<T>(work: () => Promise<T>): Promise<T> {
-    return this.exclusive(work).finally(() => {
-      this.writes += 1;
-      this.mark.touch();
-    });
+    return this.exclusive(work).finally(() => this.wrote());
+  }
+
+  private wrote(): void {
+    this.writes += 1;
+    this.mark.touch();
   }
 }

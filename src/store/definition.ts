@@ -27,6 +27,8 @@ interface Engine {
   readonly tableText?: (text: string) => string;
   /** Tables and views of its own. */
   readonly own?: readonly SqlText[];
+  /** Those of state that is published. They change nothing in the rows of days. */
+  readonly published?: readonly SqlText[];
   /** The statement that makes a roll-up. */
   readonly rollUpText?: (rollUp: SqlText) => string;
 }
@@ -55,13 +57,14 @@ function meaningOfDays(definitions: readonly SqlText[]): string {
 /** Reads the definitions, to go with the functions of an engine. */
 export function readDefinitions(
   functions: string,
-  { tableText = (text) => text, own = [], rollUpText = rollUpTable }: Engine = {},
+  { tableText = (text) => text, own = [], published = [], rollUpText = rollUpTable }: Engine = {},
 ): Definitions {
   const tables = readSqlFolder('schema')
     .filter(isTable)
     .map(({ name, text }) => ({ name, text: tableText(text) }));
-  const ownTables = own.filter(isTable);
-  const views = inOrder([...readViews(), ...own.filter((one) => !isTable(one))]);
+  const ownTables = [...own, ...published].filter(isTable);
+  const shown = published.filter((one) => !isTable(one));
+  const views = inOrder([...readViews(), ...own.filter((one) => !isTable(one)), ...shown]);
   const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpText(one) }));
   const newestChange = readSqlFolder('change').at(-1)?.name;
   const all = [...functionsIn(functions), ...ownTables, ...tables, ...views, ...rollUps];
@@ -72,7 +75,11 @@ export function readDefinitions(
     views,
     rollUps,
     // The query of a scratch table is in sql/build, by its name.
-    days: meaningOfDays([...all, ...readSqlFolder('build'), ...readSqlFolder('daily')]),
+    days: meaningOfDays([
+      ...all.filter((one) => !published.includes(one)),
+      ...readSqlFolder('build'),
+      ...readSqlFolder('daily'),
+    ]),
     // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.
     schema: meaningOf([newestChange, ...all.map(({ text }) => text)].join('\n')),
   };

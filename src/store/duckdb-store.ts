@@ -25,17 +25,19 @@ import { type Mishaps, Renewable } from './renewable.js';
 import { applyChanges, bringUpToDate, definedIn, requireUpToDate } from './schema-change.js';
 import { Settler } from './settler.js';
 import { copyOf, valuesOf, withSources } from './sql-text.js';
-import type {
-  Batch,
-  OrgDay,
-  Parameters,
-  Read,
-  Rewriting,
-  Row,
-  Settled,
-  Sources,
-  Store,
-  Withdrawal,
+import {
+  type Batch,
+  newestBatch,
+  type OrgDay,
+  type Parameters,
+  type Read,
+  type Rewriting,
+  type Row,
+  type Settled,
+  type Sources,
+  type Store,
+  type Task,
+  type Withdrawal,
 } from './store.js';
 import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
@@ -73,6 +75,7 @@ export type StoreOptions = DatabaseOptions & ReferencePaths & { daily?: DailySql
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
+  readonly groups = [0];
   /** Writers take turns on the one writing connection. */
   private readonly queue = new Queue();
   private readonly turns = new Turns();
@@ -230,6 +233,22 @@ export class DuckDbStore implements Store {
 
   withdraw(withdrawal: Withdrawal): Promise<number> {
     return this.exclusive(({ writer }) => withdraw(writer, withdrawal));
+  }
+
+  groupOf(): number {
+    return 0;
+  }
+
+  leading<T>(_task: Task, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  asOnly<T>(_name: string, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  newestBatch(): Promise<number> {
+    return newestBatch(this);
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {

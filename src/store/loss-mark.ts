@@ -5,7 +5,8 @@ import { DATABASE } from '../disk/data-files.js';
 import { writeWhole } from '../disk/folder.js';
 import { UsageError } from '../exit.js';
 import { Queue } from './queue.js';
-import type { Store } from './store.js';
+import { isState } from './state/homes.js';
+import type { Row, Store } from './store.js';
 
 /** The files of marks. Deleting `daybook.duckdb*` deletes the mark too. */
 export const MARK = `${DATABASE}.mark`;
@@ -37,11 +38,16 @@ const QUERIES: Record<keyof Counts, { readonly sql: string; readonly table: stri
 
 /** The counts of a database. A new one lacks tables: `tables` names those that exist. */
 async function countsIn(select: Store['select'], tables?: ReadonlySet<string>): Promise<Counts> {
-  const columns = Object.entries(QUERIES).map(
-    ([name, { sql, table }]) => `(${tables?.has(table) === false ? 'SELECT 0' : sql}) AS ${name}`,
-  );
-  const [row] = await select(`SELECT ${columns.join(', ')}`);
-  return Counts.parse(row);
+  const counts: Row = {};
+  // State can be in another database.
+  for (const home of [isState, (table: string) => !isState(table)]) {
+    const columns = Object.entries(QUERIES)
+      .filter(([, { table }]) => home(table))
+      .map(([name, { sql, table }]) => `(${tables?.has(table) === false ? 'SELECT 0' : sql}) AS ${name}`);
+    const [row] = await select(`SELECT ${columns.join(', ')}`);
+    Object.assign(counts, row);
+  }
+  return Counts.parse(counts);
 }
 
 /** The counts in a mark; undefined if there is none, or if it is damaged. */

@@ -155,6 +155,12 @@ export function keyOf({ orgId, day }: OrgDay): string {
   return `${day} ${orgId}`;
 }
 
+/** One statement. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters?: Parameters;
+}
+
 /** A change of rows of one table, in SQL that every store reads. One of state reads nothing of data. */
 export interface RowChange {
   readonly table: string;
@@ -187,10 +193,25 @@ export interface Rewriting {
   readonly at: number;
 }
 
+/** What one node at a time does of a group. */
+export type Task = `${'settle' | 'build'} ${number}`;
+
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */
 export interface Store {
+  /**
+   * The groups of organizations, which several nodes settle and build beside each other: a batch is of one of them, and so is a build. One
+   * where one process has the store.
+   */
+  readonly groups: readonly number[];
+  groupOf(orgId: string): number;
+  /** Does work while no other node leads this task, and waits for its turn. */
+  leading<T>(task: Task, work: () => Promise<T>): Promise<T>;
+  /** Does work that one node does for all, or answers undefined if that is another one. */
+  asOnly<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
+  /** The newest batch of a group that was settled; 0 when there is none. */
+  newestBatch(group: number): Promise<number>;
   /** How many days one build takes: enough to share the reading, few enough to keep it small. */
   readonly daysAtOnce: number;
   /** A checksum of the definitions that compute the rows of days: a day that was built by others is stale. */
@@ -220,7 +241,7 @@ export interface Store {
    */
   stateRevision(table: string): Promise<string>;
   /** Runs small statements in one transaction. */
-  run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
+  run(statements: readonly Statement[]): Promise<void>;
   /**
    * Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. Throws the signal's reason if
    * that aborts before all files are there to be read.

@@ -114,6 +114,17 @@ export async function clientBeside(database: string): Promise<ClickHouseClient> 
   return createClient({ connection: await connect(database, engineFolder()) });
 }
 
+/** A database that no other test uses, for clients beside each other. */
+export async function newDatabase(atEnd: (undo: () => Promise<void>) => void): Promise<string> {
+  const database = `test_${++databases}`;
+  const client = await clientBeside(database);
+  atEnd(async () => {
+    await client.command({ query: `DROP DATABASE ${database} SYNC` });
+    await client.close();
+  });
+  return database;
+}
+
 async function connect(database: string, path: string): Promise<Connection> {
   const connection = withFiles(withSettingsOnce(chdb().createChdbConnection({ path })), path);
   const client = createClient({ connection, clickhouse_settings: UNCOMPILED });

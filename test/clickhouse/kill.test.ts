@@ -185,7 +185,7 @@ const SETTLE_ENDS: [statement: string, isDone: boolean][] = [
 const COMMIT = 'INSERT INTO days_rows';
 
 const BUILD_ENDS: [statement: string, isDone: boolean][] = [
-  ['INSERT INTO building', true],
+  ['INSERT INTO building_rows', true],
   ['INSERT INTO user_sessions_rows', true],
   ['INSERT INTO users_rows', true],
   [COMMIT, false],
@@ -280,9 +280,9 @@ async function insertSlowly(database: string, into: string, rows: number, settin
 test('a statement of a killed build that the server goes on with is ended by the next build, and no other', async () => {
   let [database, store] = await withBuiltDays();
   await database.send(store, SECOND);
-  store = await database.kill(store, endOf('INSERT INTO due', false), () => built(store));
+  store = await database.kill(store, endOf('INSERT INTO due_rows', false), () => built(store));
   const [{ name } = { name: '' }] = await store.select('SELECT currentDatabase() AS name');
-  const due = "due SELECT 'acme', toDate('2026-01-01')";
+  const due = "due_rows SELECT 'acme', toDate('2026-01-01'), 1";
   const nothing = "FUNCTION null('x UInt8') SELECT 1";
   const { settings = {} } = database;
   const inserts = [

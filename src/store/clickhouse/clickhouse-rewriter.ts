@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { BUILT_TABLES, SCRATCH_TABLES } from '../day-builder.js';
+import { BUILT_TABLES } from '../day-builder.js';
 import { digestSql } from '../row-digest.js';
 import { quote, withSources } from '../sql-text.js';
 import type { Rewriting, RowChange, Sources } from '../store.js';
 import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
-import { rowsOf } from './clickhouse-schema.js';
+import { BUILD_SCRATCH, rowsOf, SETTLE_SCRATCH } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 
 /** How the name of a copy ends that takes the place of a table. */
@@ -31,7 +31,7 @@ const SPARED = [
 ];
 
 /** Tables whose rows nobody reads between two batches or builds, and the one that says which rows of events are hidden: none is copied. */
-const EMPTIED = [...SCRATCH_TABLES, 'building', 'incoming', 'incoming_rejects', 'removals'];
+const EMPTIED = [...[...BUILD_SCRATCH, ...SETTLE_SCRATCH].map(rowsOf), 'removals'];
 
 /** Views that have all columns of their tables, and the rows that count. */
 const WITHOUT_HIDDEN = ['events', 'arrivals', 'rejects', 'mended_lines', 'ingested_files'];
@@ -239,11 +239,13 @@ export class ClickHouseRewriter {
     copying: Copying,
   ): Promise<void> {
     const { session } = this;
-    await session.run(`CREATE TABLE ${DIGESTS} AS fresh_digests COMMENT ${quote(FOUND)}`);
+    await session.run(`CREATE TABLE ${DIGESTS} AS ${rowsOf('fresh_digests')} COMMENT ${quote(FOUND)}`);
     const due = `SELECT org_id, day FROM days WHERE org_id = ${quote(orgId)} AND day IN (SELECT day FROM ${days})`;
     for (const table of BUILT_TABLES.filter((name) => tables.has(rowsOf(name)))) {
       const rows = `SELECT ${columnNames(table).join(', ')} FROM ${rowsOf(table)}${COPY}`;
-      await session.run(`INSERT INTO ${DIGESTS} ${withSources(digestSql(table), { due, [table]: rows })}`);
+      await session.run(
+        `INSERT INTO ${DIGESTS} (org_id, day, table_name, row_count, digest) ${withSources(digestSql(table), { due, [table]: rows })}`,
+      );
     }
     const key = 'org_id, day, table_name';
     const table = rowsOf('digests');

@@ -1,3 +1,5 @@
+import { UsageError } from '../../exit.js';
+import { SCRATCH_TABLES } from '../day-builder.js';
 import { isTable, readDefinitions, readViews } from '../definition.js';
 import type { ReferencePaths } from '../reference-data.js';
 import { ROLL_UPS, rollUpView } from '../roll-ups.js';
@@ -9,9 +11,12 @@ import {
   namesOf,
   newestChange,
 } from '../schema-change.js';
-import { readRules, readSql, readSqlFolder } from '../sql-text.js';
-import { columnNames, columnsOf, tablesOf } from '../tables.js';
+import { namesIn, readRules, readSql, readSqlFolder, type SqlText } from '../sql-text.js';
+import { isState } from '../state/homes.js';
+import { columnNames, columnsOf } from '../tables.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
+import { countedByLastRow } from './names.js';
+import { publishedDefinitions } from './published-tables.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
 const DAILY = readSqlFolder('daily').map(({ name }) => name);
@@ -19,29 +24,29 @@ const DAILY = readSqlFolder('daily').map(({ name }) => name);
 const OWN = readSqlFolder('clickhouse');
 const OWN_VIEWS = OWN.filter((one) => !isTable(one));
 
-/** The tables whose rows are written before they count: a view of the table's name shows the rows that count. */
-const SHOWN_BY_VIEW = new Set([...DAILY, ...OWN_VIEWS.map(({ name }) => name)]);
+/** The tables whose rows say which settle uses them, by its number in `batch`. Nobody else reads them. */
+export const SETTLE_SCRATCH = ['incoming', 'incoming_rejects'] as const;
+
+/** The same of a build, by its number in `build`, and in `attempt` of `building`. */
+export const BUILD_SCRATCH = [...SCRATCH_TABLES, 'building'] as const;
+
+const SCRATCH: readonly string[] = [...SETTLE_SCRATCH, ...BUILD_SCRATCH];
+
+/** The tables with rows that don't count, not yet or not for everybody. A name without `_rows` means the rows that do. */
+const WITH_OTHERS = new Set([...DAILY, ...SCRATCH, ...OWN_VIEWS.map(({ name }) => name)]);
 
 /** Has acknowledged rows on disk, which ClickHouse leaves to the operating system by default. */
 const ON_DISK = 'fsync_after_insert = 1, fsync_part_directory = 1';
+
+/** The number of the change that made the table of keys. */
+const MADE_KEYS = 38;
 
 /** Begins a line that only ClickHouse reads. */
 const OWN_LINE = '--clickhouse ';
 
 /** Where the rows of a table are, whether they count or not. */
 export function rowsOf(table: string): string {
-  return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
-}
-
-/** The queries of the views that stand on day tables, or on such a view, by the views' names. */
-export function viewsOnDays(): Map<string, string> {
-  const found = new Map<string, string>();
-  const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpView(one) }));
-  for (const { name, text } of [...readViews(), ...rollUps]) {
-    const [, query = ''] = text.split(`CREATE OR REPLACE VIEW ${name} AS\n`);
-    if (tablesOf(query).some((table) => DAILY.includes(table) || found.has(table))) found.set(name, query);
-  }
-  return found;
+  return WITH_OTHERS.has(table) ? `${table}_rows` : table;
 }
 
 /**
@@ -88,14 +93,47 @@ FROM ${rowsOf(table)}
 WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`;
 }
 
-/** Statements of `sql/clickhouse`, and the views of day tables. */
-const OWN_DEFINITIONS = [
-  ...OWN.map(({ name, text }) => ({ name, text: forClickHouse(text) })),
+/** The views of day tables and of `sql/clickhouse`. */
+const COUNTING_VIEWS: readonly SqlText[] = [
+  ...OWN_VIEWS,
   ...DAILY.map((name) => ({ name, text: viewOf(name) })),
 ];
 
-/** A ClickHouse database. */
-export function definedIn(session: ClickHouseSession): Defined {
+/** Statements of `sql/clickhouse`, and the views of day tables. A view of scratch tables is there for one build, which names it. */
+const OWN_DEFINITIONS = [
+  ...OWN.filter(isTable).map(({ name, text }) => ({ name, text: forClickHouse(text) })),
+  ...COUNTING_VIEWS.filter(({ text }) => ![...namesIn(text)].some((name) => SCRATCH.includes(name))).map(
+    ({ name, text }) => ({ name, text: countedByLastRow(text) }),
+  ),
+];
+
+/** The queries of all views, by the views' names. */
+export function viewQueries(): ReadonlyMap<string, string> {
+  const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpView(one) }));
+  return new Map(
+    [...readViews(), ...rollUps, ...COUNTING_VIEWS].map(({ name, text }) => [
+      name,
+      text.split(`CREATE OR REPLACE VIEW ${name} AS\n`)[1] ?? '',
+    ]),
+  );
+}
+
+/** The same of published state. */
+const PUBLISHED_DEFINITIONS = publishedDefinitions().map(({ name, text }) => ({
+  name,
+  text: forClickHouse(text),
+}));
+
+/** The statements of a change about tables that are here. */
+function dataOnly(text: string): string {
+  return text
+    .split(';\n')
+    .filter((statement) => !isState(/\b(?:CREATE|ALTER) TABLE (\w+)/.exec(statement)?.[1] ?? ''))
+    .join(';\n');
+}
+
+/** A ClickHouse database, which has only data if state is elsewhere. */
+export function definedIn(session: ClickHouseSession, isStateElsewhere = false): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
   /** Makes a table again, which takes the place of the old one when it is whole: readers see one or the other. */
   const replace = async (table: string, fill: (into: string) => Promise<void>) => {
@@ -108,6 +146,7 @@ export function definedIn(session: ClickHouseSession): Defined {
     definitions: readDefinitions(`${readSql('engine/clickhouse.sql')}\n${rulesForClickHouse()}`, {
       tableText: forClickHouse,
       own: OWN_DEFINITIONS,
+      published: isStateElsewhere ? PUBLISHED_DEFINITIONS : [],
       rollUpText: rollUpView,
     }),
     select: (sql) => session.select(sql),
@@ -160,13 +199,15 @@ export function definedIn(session: ClickHouseSession): Defined {
 export async function applyChanges(
   session: ClickHouseSession,
   settings: ReferencePaths & { now: number },
+  isStateElsewhere = false,
 ): Promise<string> {
-  const database = definedIn(session);
+  const database = definedIn(session, isStateElsewhere);
+  await requireHome(database, isStateElsewhere);
   await session.define(
     `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
   );
   for (const { number, name, text } of changesAfter(await newestChange(database))) {
-    await session.define(forClickHouse(text));
+    await session.define(forClickHouse(isStateElsewhere ? dataOnly(text) : text));
     await database.run('INSERT INTO changes SELECT $number, $name, fromUnixTimestamp64Milli($now)', {
       number,
       name,
@@ -177,31 +218,15 @@ export async function applyChanges(
   return database.definitions.days;
 }
 
-const NEWEST = {
-  batch: 'SELECT max(batch) FROM batches_rows',
-  build: 'SELECT max(version) FROM days_rows',
-} as const;
-
-/**
- * Takes the next number of a settle or build, which is never taken again. If an earlier one doesn't count yet, it was cut off, and its rows
- * must never count.
- */
-export async function beginAttempt(session: ClickHouseSession, kind: 'batch' | 'build'): Promise<number> {
-  const [newest] = await session.select(
-    `SELECT
-      coalesce((SELECT max(number) FROM attempts WHERE kind = $kind), 0) AS begun,
-      coalesce((${NEWEST[kind]}), 0) AS counted`,
-    { kind },
-  );
-  if (Number(newest?.begun) > Number(newest?.counted))
-    await session.run(
-      `INSERT INTO abandoned SELECT kind, number FROM attempts
-      WHERE kind = $kind
-        AND number > $counted
-        AND number NOT IN (SELECT number FROM abandoned WHERE kind = $kind)`,
-      { kind, counted: Number(newest?.counted) },
+/** Throws a UsageError for a database that has state itself although it should be elsewhere, or the other way round. */
+export async function requireHome(database: Defined, isStateElsewhere: boolean): Promise<void> {
+  const isOwn = (await database.tables()).has('keys');
+  if (isStateElsewhere && isOwn)
+    throw new UsageError(
+      'The ClickHouse database of DAYBOOK_STORE has the organizations, keys and other state itself: name another database, or leave DAYBOOK_STATE out.',
     );
-  const number = Number(newest?.begun) + 1;
-  await session.run('INSERT INTO attempts SELECT $kind, $number', { kind, number });
-  return number;
+  if (!isStateElsewhere && !isOwn && (await newestChange(database)) >= MADE_KEYS)
+    throw new UsageError(
+      'The ClickHouse database of DAYBOOK_STORE has data only: set DAYBOOK_STATE to the PostgreSQL database with its organizations, keys and other state.',
+    );
 }

@@ -17,6 +17,7 @@ import { certificateFaultOf } from '../../network/certificate.js';
 import { quote, readSql, tokensOf } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
+import type { Names } from './names.js';
 
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */
 const SETTINGS: ClickHouseSettings = {
@@ -134,18 +135,30 @@ export class ClickHouseSession {
     readonly client: ClickHouseClient,
     private readonly url?: string,
     private readonly settings = SETTINGS,
+    /** What the names of tables mean in its queries. */
+    private readonly names?: Names,
   ) {}
 
   /** The same, with other settings. */
   with(settings: ClickHouseSettings): ClickHouseSession {
-    return new ClickHouseSession(this.client, this.url, { ...this.settings, ...settings });
+    return new ClickHouseSession(this.client, this.url, { ...this.settings, ...settings }, this.names);
+  }
+
+  /** The same, for a reader of its own. */
+  naming(names: Names): ClickHouseSession {
+    return new ClickHouseSession(this.client, this.url, this.settings, names);
+  }
+
+  /** A SELECT, with what its names mean. */
+  private named(sql: string, parameters: Parameters): string {
+    return spelled(this.names?.spell(sql, parameters) ?? sql, parameters);
   }
 
   /** The rows of one SELECT, in the spelling that both engines read. */
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const read = ({ stream, query_id, response_headers }: Answer) =>
       new ResultSet<typeof ROWS>(stream, ROWS, query_id, () => {}, response_headers).json<unknown[]>();
-    const query = `${spelled(sql, parameters)}\nFORMAT ${ROWS}`;
+    const query = `${this.named(sql, parameters)}\nFORMAT ${ROWS}`;
     const [names = [], types = [], ...rows] = await this.ask(query, read, { parameters });
     return rows.map((row) =>
       Object.fromEntries(
@@ -154,7 +167,12 @@ export class ClickHouseSession {
     );
   }
 
-  /** Runs one statement, in the spelling that both engines read. */
+  /** Inserts the rows of a SELECT, `into` a table and its columns. */
+  insert(into: string, select: string, parameters: Parameters = {}): Promise<void> {
+    return this.ask(`INSERT INTO ${into} ${this.named(select, parameters)}`, done, { parameters });
+  }
+
+  /** Runs one statement, in the spelling that both engines read. Its names mean what they do in the database. */
   run(sql: string, parameters: Parameters = {}): Promise<void> {
     return this.ask(spelled(sql, parameters), done, { parameters });
   }
@@ -200,7 +218,7 @@ export class ClickHouseSession {
   /** Writes the rows of one SELECT to a Parquet file, as they stream from the server. */
   download(sql: string, parameters: Parameters, path: string): Promise<void> {
     const write = ({ stream }: Answer) => pipeline(stream, createWriteStream(path));
-    return this.ask(`${spelled(sql, parameters)} FORMAT Parquet`, write, { parameters });
+    return this.ask(`${this.named(sql, parameters)} FORMAT Parquet`, write, { parameters });
   }
 
   /** Sends a statement with its settings and parameters, and reads its answer. */

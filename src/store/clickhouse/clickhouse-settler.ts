@@ -4,11 +4,15 @@ import type { Session } from '../duckdb-session.js';
 import { findWithdrawn, noteWithdrawn, Remapper } from '../remapper.js';
 import { Settler } from '../settler.js';
 import { quote } from '../sql-text.js';
-import type { Batch, Settled, Withdrawal } from '../store.js';
+import type { Batch, Settled, Store, Withdrawal } from '../store.js';
 import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
-import { beginAttempt } from './clickhouse-schema.js';
+import { rowsOf, SETTLE_SCRATCH, viewQueries } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
+import { takeOutHidden } from './hidden-rows.js';
+import type { Attempt, Ledger } from './ledger.js';
+import { dropScratch } from './leftovers.js';
+import { Names } from './names.js';
 
 const EVENTS = columnNames('events');
 const BATCHES = columnNames('batches');
@@ -16,10 +20,10 @@ const ARRIVALS = columnNames('arrivals');
 const REJECTS = columnNames('rejects');
 const MENDED_LINES = columnNames('mended_lines');
 const INGESTED_FILES = columnNames('ingested_files');
+const REMOVALS = ['org_id', 'day', 'event_id', 'batch', 'removed_by'];
 const USER_EMAILS = [...columnNames('user_emails'), 'batch'];
 
-/** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
-const REMOVALS_AT_MOST = 10_000;
+/** How many batches may be between, before hidden rows are taken out. */
 const BATCHES_BETWEEN = 1000;
 
 /** The columns by which a usage repeats another: see sql/ingest/replays.sql. */
@@ -27,12 +31,39 @@ const MESSAGE_KEY = 'message_key(type, agent, event_id, request_id)';
 
 /** Reads and checks a batch in DuckDB, beside those stored events that it may repeat. */
 class Reader extends Settler {
+  /** Asks as the attempt does, which sees its own rows of scratch tables. */
+  private stored: ClickHouseSession;
+  /** The number of the attempt. */
+  private number = 0;
+  /** Whether it has written to scratch tables. */
+  private isScratched = false;
+
   constructor(
     session: Session,
     folder: string,
-    private readonly stored: ClickHouseSession,
+    private readonly server: ClickHouseSession,
+    /** Where state is asked for. */
+    state: Pick<Store, 'select'>,
   ) {
-    super(session, folder, stored);
+    super(session, folder, state);
+    this.stored = server;
+  }
+
+  /** Reads and writes for an attempt from now on. */
+  begin({ number, counted }: Attempt): void {
+    this.number = number;
+    const scratch: readonly string[] = SETTLE_SCRATCH;
+    const names = new Names(viewQueries(), counted, (name) =>
+      scratch.includes(name) ? `SELECT * FROM ${rowsOf(name)} WHERE batch = ${number}` : undefined,
+    );
+    this.stored = this.server.naming(names);
+  }
+
+  /** Drops what the attempt has written for itself alone. */
+  async end(attempt: Attempt): Promise<void> {
+    if (!this.isScratched) return;
+    this.isScratched = false;
+    await dropScratch(this.server, attempt);
   }
 
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
@@ -79,9 +110,15 @@ class Reader extends Settler {
     }
   }
 
+  /** Sends the keys that the attempt asks by, to a scratch table. */
+  private async ask(select: string, table: (typeof SETTLE_SCRATCH)[number], columns: readonly string[]) {
+    this.isScratched = true;
+    const rows = `SELECT *, CAST(${this.number} AS BIGINT) AS batch FROM (${select})`;
+    await this.send(rows, rowsOf(table), [...columns, 'batch']);
+  }
+
   protected override async recallRejects(): Promise<void> {
-    await this.stored.run('TRUNCATE TABLE incoming_rejects');
-    await this.send('SELECT DISTINCT org_id, source FROM new_rejects', 'incoming_rejects', [
+    await this.ask('SELECT DISTINCT org_id, source FROM new_rejects', 'incoming_rejects', [
       'org_id',
       'source',
     ]);
@@ -92,8 +129,7 @@ class Reader extends Settler {
   }
 
   protected override async recallMended(): Promise<void> {
-    await this.stored.run('TRUNCATE TABLE incoming_rejects');
-    await this.send('SELECT DISTINCT org_id, source FROM new_mended_lines', 'incoming_rejects', [
+    await this.ask('SELECT DISTINCT org_id, source FROM new_mended_lines', 'incoming_rejects', [
       'org_id',
       'source',
     ]);
@@ -105,8 +141,7 @@ class Reader extends Settler {
 
   protected override async recall(number: number): Promise<void> {
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
-    await this.stored.run('TRUNCATE TABLE incoming');
-    await this.send(
+    await this.ask(
       `SELECT DISTINCT
         org_id,
         day,
@@ -143,7 +178,7 @@ class Reader extends Settler {
   /** Fetches the stored events that files of a source gave, and the batches that brought them. */
   async recallOf({ orgId, source, userId, days }: Withdrawal): Promise<void> {
     const ofSource = `org_id = ${quote(orgId)} AND source = ${quote(source)}`;
-    await this.fetch(`SELECT ${BATCHES.join(', ')} FROM batches_rows WHERE ${ofSource}`, 'batches');
+    await this.fetch(`SELECT ${BATCHES.join(', ')} FROM batches WHERE ${ofSource}`, 'batches');
     const isMeant =
       days === undefined
         ? `user_id = ${quote(userId)} AND channel = 'log'`
@@ -151,7 +186,7 @@ class Reader extends Settler {
     await this.fetch(
       `SELECT ${EVENTS.join(', ')} FROM events
       WHERE org_id = ${quote(orgId)} AND ${isMeant}
-        AND batch IN (SELECT batch FROM batches_rows WHERE ${ofSource})`,
+        AND batch IN (SELECT batch FROM batches WHERE ${ofSource})`,
       'events',
     );
   }
@@ -180,7 +215,7 @@ class Reader extends Settler {
 
 /**
  * Settles batches in ClickHouse: DuckDB reads and checks the lines and decides which copies stand, and the rows go on as
- * Parquet files. They are there before they count: the batch's row in `batches`, which comes last, makes them.
+ * Parquet files. They are there before they count: the last step of the attempt makes all of them count at once.
  */
 export class ClickHouseSettler {
   private readonly reader: Reader;
@@ -190,53 +225,82 @@ export class ClickHouseSettler {
 
   constructor(
     private readonly session: ClickHouseSession,
+    private readonly ledger: Ledger,
     private readonly staging: Session,
     folder: string,
+    state: Pick<Store, 'select'>,
   ) {
-    this.reader = new Reader(staging, folder, session);
-    this.remapper = new Remapper(staging, folder, session);
+    this.reader = new Reader(staging, folder, session, state);
+    this.remapper = new Remapper(staging, folder, state);
   }
 
-  /** Settles a batch as Store promises. */
+  /** Settles a batch of one group as Store promises. */
   async settle(
     batch: Batch,
+    group: number,
     progress: ((share: number) => void) | undefined,
     commit: Commit,
   ): Promise<Settled> {
-    const number = await beginAttempt(this.session, 'batch');
+    const attempt = await this.begin(group);
+    const { number } = attempt;
     const { reader } = this;
-    if (this.cleared !== number - 1) await reader.clear(number - 1);
-    this.cleared = undefined;
     const settled = await reader.settle(batch, progress);
-    await reader.send(
-      `SELECT ${EVENTS.join(', ')} FROM events WHERE batch = ${number}`,
-      'events_rows',
-      EVENTS,
-    );
-    const removals = await reader.send(
+    const sent = new Map<string, number>();
+    const send = async (select: string, table: string, columns: readonly string[]) => {
+      sent.set(table, await reader.send(select, rowsOf(table), columns));
+    };
+    await send(`SELECT ${EVENTS.join(', ')} FROM events WHERE batch = ${number}`, 'events', EVENTS);
+    await send(
       `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM recalled
       WHERE (org_id, day, event_id, batch) NOT IN (SELECT org_id, day, event_id, batch FROM events)`,
       'removals',
-      ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
+      REMOVALS,
     );
-    await reader.send(`FROM rejects WHERE batch = ${number}`, 'rejects_rows', REJECTS);
-    await reader.send(`FROM mended_lines WHERE batch = ${number}`, 'mended_lines_rows', MENDED_LINES);
-    await reader.send('FROM arrivals', 'arrivals_rows', ARRIVALS);
-    await reader.send(
+    await send(`FROM rejects WHERE batch = ${number}`, 'rejects', REJECTS);
+    await send(`FROM mended_lines WHERE batch = ${number}`, 'mended_lines', MENDED_LINES);
+    await send('FROM arrivals', 'arrivals', ARRIVALS);
+    await send(
       `SELECT org_id, user_id, coalesce(user_email, '') AS user_email, coalesce(seen_at, instant(0)) AS seen_at,
         CAST(${number} AS BIGINT) AS batch
       FROM new_emails`,
-      'user_emails_rows',
+      'user_emails',
       USER_EMAILS,
     );
-    await reader.send('FROM ingested_files', 'ingested_files_rows', INGESTED_FILES);
-    await commit(async () => {
-      await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
-    });
+    await send('FROM ingested_files', 'ingested_files', INGESTED_FILES);
+    await this.finish(attempt, sent, commit);
+    const isDue = (number / this.ledger.step) % BATCHES_BETWEEN < 1;
+    if (!isDue && sent.get('removals') === 0) return settled;
+    const { session, ledger } = this;
+    if (await takeOutHidden(session, attempt, await ledger.past(attempt), isDue)) await ledger.forget(group);
+    return settled;
+  }
+
+  /** Begins an attempt, with empty tables. */
+  private async begin(group: number): Promise<Attempt> {
+    const attempt = await this.ledger.begin('batch', group);
+    const { reader } = this;
+    if (this.cleared !== attempt.number - 1) await reader.clear(attempt.number - 1);
+    this.cleared = undefined;
+    reader.begin(attempt);
+    return attempt;
+  }
+
+  /** Makes an attempt count that has sent so many rows to tables, and ends it. */
+  private async finish(attempt: Attempt, sent: Map<string, number>, commit: Commit): Promise<void> {
+    const { reader, ledger } = this;
+    const { number } = attempt;
+    const batches = `FROM batches WHERE batch = ${number}`;
+    await commit(() =>
+      ledger.commit(attempt, {
+        row: async () => {
+          sent.set('batches', await reader.send(batches, rowsOf('batches'), BATCHES));
+        },
+        written: async () => sent,
+      }),
+    );
+    await reader.end(attempt);
     await reader.clear(number);
     this.cleared = number;
-    if (removals > 0 || number % BATCHES_BETWEEN === 0) await this.tidy(number);
-    return settled;
   }
 
   /** Notes what a batch gives, as Store promises. */
@@ -246,64 +310,34 @@ export class ClickHouseSettler {
   }
 
   /** Withdraws events as Store promises. */
-  async withdraw(withdrawal: Withdrawal, commit: Commit): Promise<number> {
-    const number = await beginAttempt(this.session, 'batch');
+  async withdraw(withdrawal: Withdrawal, group: number, commit: Commit): Promise<number> {
+    const attempt = await this.begin(group);
+    const { number } = attempt;
     const { reader, staging } = this;
-    await reader.clear(number - 1);
-    this.cleared = undefined;
     await reader.recallOf(withdrawal);
     const found = await staging.transaction(async () => {
       const events = await findWithdrawn(staging, withdrawal);
       await noteWithdrawn(staging, number, withdrawal);
       return events;
     });
-    if (found > 0) {
-      await reader.send(
-        `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM withdrawn`,
-        'removals',
-        ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
-      );
-      await reader.send(`FROM arrivals WHERE batch = ${number}`, 'arrivals_rows', ARRIVALS);
-      await commit(async () => {
-        await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
-      });
+    if (found === 0) {
+      await reader.clear(number - 1);
+      return 0;
     }
-    await reader.clear(found > 0 ? number : number - 1);
+    const removals = await reader.send(
+      `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM withdrawn`,
+      'removals',
+      REMOVALS,
+    );
+    const arrivals = await reader.send(`FROM arrivals WHERE batch = ${number}`, rowsOf('arrivals'), ARRIVALS);
+    await this.finish(
+      attempt,
+      new Map([
+        ['removals', removals],
+        ['arrivals', arrivals],
+      ]),
+      commit,
+    );
     return found;
-  }
-
-  /**
-   * Takes out rows that no view shows any more: now and then, or when there are many copies that gave way. Nobody sees a
-   * difference, so it can be cut off anywhere.
-   */
-  private async tidy(batch: number): Promise<void> {
-    const { session } = this;
-    const [hidden] = await session.select('SELECT count(*) AS rows FROM removals');
-    if (Number(hidden?.rows) <= REMOVALS_AT_MOST && batch % BATCHES_BETWEEN !== 0) return;
-    const isAbandoned = "IN (SELECT number FROM abandoned WHERE kind = 'batch')";
-    const counts = `removed_by <= ${batch} AND removed_by NOT ${isAbandoned}`;
-    await session.run(
-      `DELETE FROM events_rows WHERE batch ${isAbandoned} OR (org_id, day, event_id, batch) IN (
-        SELECT org_id, day, event_id, batch FROM removals WHERE ${counts}
-      )`,
-    );
-    await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
-    for (const table of ['arrivals_rows', 'rejects_rows', 'mended_lines_rows', 'ingested_files_rows'])
-      await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
-    await session.run(
-      `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
-        SELECT org_id, user_id, max(batch) FROM user_emails_rows WHERE batch NOT ${isAbandoned} GROUP BY org_id, user_id
-      )`,
-    );
-    for (const table of ['digests_rows', 'day_inputs_rows']) {
-      await session.run(
-        `DELETE FROM ${table} WHERE (org_id, day, build) NOT IN (
-          SELECT org_id, day, max(build) FROM ${table} WHERE build NOT IN (SELECT number FROM abandoned WHERE kind = 'build') GROUP BY org_id, day
-        )`,
-      );
-    }
-    await session.run(
-      'DELETE FROM days_rows WHERE (org_id, day, version) NOT IN (SELECT org_id, day, version FROM newest_days)',
-    );
   }
 }

@@ -53,14 +53,11 @@ export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505';
 }
 
-/** The error for the caller: one that passes says so. `server` is named in it where no answer of the API has it. */
-export function faultOf(error: unknown, server: string | undefined): unknown {
+/** The error for the caller: one that passes says so. Answers of the API have it, so it doesn't name the server. */
+export function faultOf(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const unavailable = (reason: string) =>
-    new StoreUnavailable(
-      `The PostgreSQL ${server === undefined ? 'server' : `server ${server}`} ${reason}.`,
-      { cause: error },
-    );
+    new StoreUnavailable(`The PostgreSQL server ${reason}.`, { cause: error });
   const certificate = certificateFaultOf(error);
   if (certificate !== undefined) return unavailable(`can't be reached, because ${certificate}`);
   const fault = connectionFaultOf(error);

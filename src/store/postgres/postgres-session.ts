@@ -63,13 +63,10 @@ export interface Transaction {
  * connection breaks midway: then nobody knows whether a change was made. Nothing needs a session, so that pgbouncer can pool transactions.
  */
 export class PostgresSession implements Transaction {
-  private constructor(
-    private readonly pool: pg.Pool,
-    private readonly server: string | undefined,
-  ) {}
+  private constructor(private readonly pool: pg.Pool) {}
 
-  /** Connects with the first query. Errors name the server if `isNamed`: only where no answer of the API has them. */
-  static of(address: PostgresAddress, { isNamed = false, connections = CONNECTIONS } = {}): PostgresSession {
+  /** Connects with the first query. */
+  static of(address: PostgresAddress, connections = CONNECTIONS): PostgresSession {
     const { host, port, database, user, password } = address;
     const pool = new pg.Pool({
       ...{ host, port, database, user, password, ssl: encryptionOf(address) },
@@ -85,7 +82,7 @@ export class PostgresSession implements Transaction {
     });
     // A connection that breaks while nobody uses it is replaced.
     pool.on('error', () => undefined);
-    return new PostgresSession(pool, isNamed ? `${host}:${port}` : undefined);
+    return new PostgresSession(pool);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -114,6 +111,33 @@ export class PostgresSession implements Transaction {
     }
   }
 
+  /** Reads one state of the database: that of the first SELECT, with which the transaction begins. */
+  async snapshot<T>(read: (select: Transaction['select']) => Promise<T>): Promise<T> {
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let begun: Promise<Transaction> | undefined;
+    let ended: Promise<void> = Promise.resolve();
+    const begin = () =>
+      new Promise<Transaction>((resolve, reject) => {
+        const work = (inside: Transaction) => {
+          resolve(inside);
+          return over;
+        };
+        ended = this.transaction(work, { isSnapshot: true }).catch(reject);
+      });
+    try {
+      return await read(async (sql, parameters) => {
+        begun ??= begin();
+        return (await begun).select(sql, parameters);
+      });
+    } finally {
+      end();
+      await ended;
+    }
+  }
+
   /** Waits until nobody has a connection any more. */
   async close(): Promise<void> {
     await this.pool.end();
@@ -121,11 +145,10 @@ export class PostgresSession implements Transaction {
 
   /** Lends a connection. One that is left in a state that nobody knows is closed. */
   private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const toFault = (error: unknown) => faultOf(error, this.server);
     const client = await this.pool.connect().catch((error: unknown) => {
-      throw toFault(error);
+      throw faultOf(error);
     });
-    const connection = new Connection(client, toFault);
+    const connection = new Connection(client);
     try {
       return await work(connection);
     } finally {
@@ -139,10 +162,7 @@ class Connection implements Transaction {
   isBroken = false;
   private readonly queue = new Queue();
 
-  constructor(
-    private readonly client: pg.ClientBase,
-    private readonly toFault: (error: unknown) => unknown,
-  ) {}
+  constructor(private readonly client: pg.ClientBase) {}
 
   readonly select = async (sql: string, parameters: Parameters = {}): Promise<Row[]> => {
     const { fields, rows } = await this.ask(sql, parameters);
@@ -189,7 +209,7 @@ class Connection implements Transaction {
         return await work();
       } catch (error) {
         this.isBroken ||= isLost(error);
-        throw this.toFault(error);
+        throw faultOf(error);
       }
     });
   }

@@ -1,3 +1,5 @@
+import { TABLES } from '../catalog.js';
+
 /**
  * The tables of state: small, and exact. With DAYBOOK_STATE they are in PostgreSQL. All others are data, which stays in the store. The value
  * says whether others on a node keep facts of it in memory, so that its changes are counted.
@@ -46,7 +48,7 @@ export const STATE_TABLES = Object.keys(STATE) as readonly StateTable[];
  * The tables of state that are published in ClickHouse, so that queries of data can join them, with the columns that tell their rows apart
  * there. Of rows that are alike in them only one is shown.
  */
-export const PUBLISHED: Readonly<Partial<Record<StateTable, readonly string[]>>> = {
+export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   aliases: ['org_id', 'alias'],
   heartbeats: ['org_id', 'user_id', 'collector_id', 'agent', 'seen_at'],
   hidden_marks: ['org_id', 'user_id', 'since', 'day', 'hidden_at', 'author'],
@@ -75,4 +77,18 @@ export function isPublished(table: string): boolean {
 /** Whether changes of a table of state are counted. */
 export function isCounted(table: StateTable): boolean {
   return STATE[table].isCounted;
+}
+
+/** Whether a statement is about tables of state only. */
+export function isAboutState(sql: string): boolean {
+  const tables = tablesIn(sql);
+  return tables.length > 0 && tables.every(isState);
+}
+
+/**
+ * The tables and views that a statement reads or changes. An expression, since it finds out which engine parses the statement.
+ */
+export function tablesIn(sql: string): string[] {
+  const names = [...sql.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)/g)].map(([, name = '']) => name);
+  return [...new Set(names)].filter((name) => Object.hasOwn(TABLES, name));
 }

@@ -1,0 +1,53 @@
+import type { Counted, Kind } from './counted-numbers.js';
+
+/** A settle or build that has a number, under which it writes its rows before they count. */
+export interface Attempt {
+  readonly kind: Kind;
+  readonly group: number;
+  readonly number: number;
+  /** Of the lease that it is made under. */
+  readonly epoch?: number;
+  /** What it reads; undefined where the views of the database say what counts. */
+  readonly counted: Counted | undefined;
+}
+
+/** The last steps of an attempt. */
+export interface Last {
+  /** Writes the row that makes it count where one process writes to the database. It is one more row among others where PostgreSQL says it. */
+  readonly row: () => Promise<void>;
+  /** How many rows the attempt has written, by table; asked for when `row` is written. */
+  readonly written: () => Promise<ReadonlyMap<string, number>>;
+  /** Of each organization whose days were built, the revision of its people that was read. */
+  readonly people?: () => Promise<ReadonlyMap<string, number>>;
+}
+
+/** Which attempts count. An attempt that isn't known to count never does, whatever it has written. */
+export interface Ledger {
+  /**
+   * Does work while nobody else does work of that name, and waits for its turn; or answers undefined if somebody does and `isPatient` is false.
+   * Attempts of a group are made by whoever leads it.
+   */
+  leading<T>(name: string, work: () => Promise<T>, isPatient: boolean): Promise<T | undefined>;
+  /** The groups of organizations that are settled and built one beside the other. */
+  readonly groups: readonly number[];
+  /** How far two numbers of a group are apart at least. */
+  readonly step: number;
+  groupOf(orgId: string): number;
+  /** What counts now; undefined where the views of the database say it. */
+  counted(): Promise<Counted | undefined>;
+  /** Names what counts now: as long as it stays the same, so do the rows that count. */
+  revision(): Promise<string>;
+  /** Takes a number that nobody else gets. What earlier attempts of this kind and group have left doesn't count from then on. */
+  begin(kind: Attempt['kind'], group: number): Promise<Attempt>;
+  /** Takes a number for a build that never comes to count. */
+  preview(): Promise<Attempt>;
+  /** Makes an attempt count. Throws if another one has taken its turn; then it never does. */
+  commit(attempt: Attempt, last: Last): Promise<void>;
+  /**
+   * What counted so long ago that nobody reads by it any more, though others may read by what counted later; undefined where the views of the
+   * database say what counts now.
+   */
+  past(attempt: Attempt): Promise<Counted | undefined>;
+  /** Forgets attempts of a group that ended long ago, and whose rows were taken out: nobody writes any under their numbers now. */
+  forget(group: number): Promise<void>;
+}

@@ -1,0 +1,257 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { ClickHouseAddress, PostgresAddress } from '../settings/store-address.js';
+import { firstNumber, LeaseLedger } from './clickhouse/lease-ledger.js';
+import { ClickHouseStore, type Elsewhere } from './clickhouse-store.js';
+import type { StoreOptions } from './duckdb-store.js';
+import { Leases } from './postgres/leases.js';
+import { openingFaultOf } from './postgres/postgres-fault.js';
+import { applyChanges } from './postgres/postgres-schema.js';
+import { PostgresSession, type Statement, type Transaction } from './postgres/postgres-session.js';
+import { literalsOf } from './postgres/row-literals.js';
+import { asPublished, Publisher } from './postgres/state-publisher.js';
+import { StateRevisions } from './postgres/state-revisions.js';
+import { changedBy, fromData, homeOfChanges, homeOfSelect } from './postgres/statement-home.js';
+import { isPublished, tablesIn } from './state/homes.js';
+import type { OrgDay, Parameters, Read, Rewriting, Row, Sources, Store } from './store.js';
+import { Turns } from './turns.js';
+
+/** How many rows one statement writes that come from data. */
+const TOGETHER = 500;
+
+/** The store of several nodes: data in ClickHouse, and state in PostgreSQL. A statement runs where its tables are. */
+export class ClusterStore implements Store {
+  readonly daysAtOnce: number;
+  readonly definitions: string;
+  private readonly turns = new Turns();
+
+  private constructor(
+    private readonly data: ClickHouseStore,
+    private readonly state: PostgresSession,
+    private readonly publisher: Publisher,
+    private readonly revisions: StateRevisions,
+    /** What this node alone may do now. */
+    readonly leases: Leases,
+  ) {
+    this.daysAtOnce = data.daysAtOnce;
+    this.definitions = data.definitions;
+  }
+
+  /**
+   * Opens both databases, and brings them up to date, as ClickHouseStore does. Throws StoreUnavailable when one can't be reached, and a UsageError
+   * when it refuses.
+   */
+  static open(
+    folder: string,
+    addresses: { readonly clickhouse: ClickHouseAddress; readonly postgres: PostgresAddress },
+    settings: StoreOptions,
+  ): Promise<ClusterStore> {
+    return ClusterStore.of(addresses.postgres, settings, (elsewhere) =>
+      ClickHouseStore.open(folder, addresses.clickhouse, settings, elsewhere),
+    );
+  }
+
+  /** The same with a client that is connected to the database of data in another way. */
+  static with(
+    folder: string,
+    postgres: PostgresAddress,
+    settings: StoreOptions,
+    connected: () => Promise<ClickHouseClient>,
+  ): Promise<ClusterStore> {
+    return ClusterStore.of(postgres, settings, (elsewhere) =>
+      ClickHouseStore.with(folder, settings, connected, elsewhere),
+    );
+  }
+
+  private static async of(
+    address: PostgresAddress,
+    settings: StoreOptions,
+    openData: (elsewhere: Elsewhere) => Promise<ClickHouseStore>,
+  ): Promise<ClusterStore> {
+    const state = PostgresSession.of(address);
+    const leases = new Leases(state, firstNumber);
+    try {
+      await applyChanges(state, settings).catch((error: unknown) => {
+        throw openingFaultOf(error, `${address.host}:${address.port}`);
+      });
+      const data = await openData({ state, ledger: new LeaseLedger(state, leases) });
+      const publisher = new Publisher(state, (inserts) => data.publish(inserts));
+      return new ClusterStore(data, state, publisher, new StateRevisions(state), leases);
+    } catch (error) {
+      await leases.close();
+      await state.close();
+      throw error;
+    }
+  }
+
+  async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    return homeOfSelect(sql) === 'state'
+      ? this.state.select(sql, parameters)
+      : this.data.select(sql, parameters);
+  }
+
+  /** State is of one state of PostgreSQL, which is the newest one when it is first read. */
+  snapshot<T>(read: Read<T>): Promise<T> {
+    return this.data.snapshot((select, readColumns) =>
+      this.state.snapshot((selectState) =>
+        read(
+          async (sql, parameters) =>
+            homeOfSelect(sql) === 'state' ? selectState(sql, parameters) : select(sql, parameters),
+          readColumns,
+        ),
+      ),
+    );
+  }
+
+  async revision(): Promise<string> {
+    const [data, state] = await Promise.all([this.data.revision(), this.revisions.all()]);
+    return `${data} ${state}`;
+  }
+
+  stateRevision(table: string): Promise<string> {
+    return this.revisions.of(table);
+  }
+
+  preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
+    return this.data.preview(due, (select, readColumns) =>
+      read(
+        async (sql, parameters) =>
+          homeOfSelect(sql) === 'state' ? this.state.select(sql, parameters) : select(sql, parameters),
+        readColumns,
+      ),
+    );
+  }
+
+  async run(statements: readonly Statement[]): Promise<void> {
+    if (statements.length === 0) return;
+    if (homeOfChanges(statements) === 'data') return this.data.run(statements);
+    await this.changing((inside) => this.runInside(inside, statements));
+  }
+
+  async append(sql: string): Promise<void> {
+    if (homeOfChanges([{ sql }]) === 'data') return this.data.append(sql);
+    await this.changing((inside) => inside.run([{ sql }]));
+  }
+
+  /** The row of the name is locked until all that the work has changed is committed. */
+  inTurn<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
+    return this.turns.run(name, () =>
+      this.changing(async (inside) => {
+        await inside.run([
+          { sql: 'INSERT INTO turns SELECT $name ON CONFLICT DO NOTHING', parameters: { name } },
+        ]);
+        await inside.select('SELECT name FROM turns WHERE name = $name FOR UPDATE', { name });
+        return work(this.inside(inside));
+      }),
+    );
+  }
+
+  /** A change of state is made when it is committed, and published if it is of a published table. */
+  private async changing<T>(work: (inside: Transaction) => Promise<T>): Promise<T> {
+    let isPublishing = false;
+    const result = await this.state
+      .transaction(({ select, run }) =>
+        work({
+          select,
+          run: (statements) => {
+            isPublishing ||= statements.some(({ sql }) => isPublished(changedBy(sql)));
+            return run(statements);
+          },
+        }),
+      )
+      .finally(() => this.revisions.forget());
+    if (isPublishing) await this.publisher.publish();
+    return result;
+  }
+
+  /** Runs statements about state. One that takes its rows from data is given them: as data is with what the transaction has changed. */
+  private async runInside(inside: Transaction, statements: readonly Statement[]): Promise<void> {
+    for (const statement of statements) {
+      const { parameters = {} } = statement;
+      const given = fromData(statement.sql);
+      if (given === undefined) {
+        await inside.run([statement]);
+        continue;
+      }
+      const rows = await this.selectInside(inside, given.select, parameters);
+      const literals = rows.map((row) => literalsOf(given.table, Object.values(row)));
+      for (let next = 0; next < literals.length; next += TOGETHER)
+        await inside.run([
+          { sql: `${given.into} VALUES ${literals.slice(next, next + TOGETHER).join(', ')}` },
+        ]);
+    }
+  }
+
+  private async selectInside(inside: Transaction, sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    if (homeOfSelect(sql) === 'state') return inside.select(sql, parameters);
+    return this.data.select(await asPublished(sql, tablesIn(sql).filter(isPublished), inside), parameters);
+  }
+
+  /** This store as the work of a transaction has it. */
+  private inside(transaction: Transaction): Store {
+    const select: Store['select'] = (sql, parameters) => this.selectInside(transaction, sql, parameters);
+    const inside: Partial<Store> = {
+      select,
+      snapshot: (read) => this.data.snapshot((_, readColumns) => read(select, readColumns)),
+      run: async (statements) => {
+        if (statements.length === 0) return;
+        if (homeOfChanges(statements) === 'data') return this.data.run(statements);
+        await this.runInside(transaction, statements);
+      },
+      append: async (sql) => {
+        if (homeOfChanges([{ sql }]) === 'data') return this.data.append(sql);
+        await transaction.run([{ sql }]);
+      },
+      inTurn: (_, work) => work(store),
+    };
+    const store: Store = new Proxy<Store>(this, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(name in inside ? inside : target, name);
+        return typeof member === 'function' ? member.bind(name in inside ? inside : target) : member;
+      },
+    });
+    return store;
+  }
+
+  get groups(): readonly number[] {
+    return this.data.groups;
+  }
+
+  readonly groupOf: Store['groupOf'] = (orgId) => this.data.groupOf(orgId);
+  readonly leading: Store['leading'] = (task, work) => this.data.leading(task, work);
+  readonly asOnly: Store['asOnly'] = (name, work) => this.data.asOnly(name, work);
+  readonly newestBatch: Store['newestBatch'] = (group) => this.data.newestBatch(group);
+  readonly settle: Store['settle'] = (...given) => this.data.settle(...given);
+  readonly remap: Store['remap'] = (...given) => this.data.remap(...given);
+  readonly withdraw: Store['withdraw'] = (...given) => this.data.withdraw(...given);
+  readonly build: Store['build'] = (...given) => this.data.build(...given);
+  readonly removeEvents: Store['removeEvents'] = (...given) => this.data.removeEvents(...given);
+  readonly refresh: Store['refresh'] = () => this.data.refresh();
+  readonly rest: Store['rest'] = () => this.data.rest();
+  readonly tidy: Store['tidy'] = () => this.data.tidy();
+  /** Only the files of the data folder: the databases are on servers, which have backups of their own. */
+  readonly hold: Store['hold'] = (...given) => this.data.hold(...given);
+  readonly renewFile: Store['renewFile'] = (rows) => this.data.renewFile(rows);
+
+  async copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]) {
+    return this.data.copy(sql, sources, path, partitions);
+  }
+
+  async rewrite(rewriting: Rewriting): Promise<void> {
+    await this.data.rewrite(rewriting);
+  }
+
+  async probe(now: number): Promise<void> {
+    await this.state.run([
+      { sql: 'DELETE FROM probes WHERE probed_at < instant($before)', parameters: { before: now - 60_000 } },
+      { sql: 'INSERT INTO probes SELECT instant($now)', parameters: { now } },
+    ]);
+    await this.data.probe(now);
+  }
+
+  async close(): Promise<void> {
+    await this.publisher.close();
+    await this.data.close();
+    await this.leases.close();
+    await this.state.close();
+  }
+}
