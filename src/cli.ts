@@ -7,6 +7,7 @@ const { runProgram } = await import('./command/run-program.js');
 await runProgram({
   serve: () => import('./command/serve.js'),
   open: () => import('./command/open.js'),
+  migrate: () => import('./command/migrate.js'),
   health: () => import('./command/health.js'),
   local: () => import('./command/local.js'),
   ingest: () => import('./command/ingest.js'),

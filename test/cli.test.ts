@@ -69,6 +69,21 @@ test('what only reads makes no database, and says so', async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
+test('migrate makes the tables, or says that a service has', async () => {
+  const data = join(temporaryFolder(), 'new', 'data');
+  const migrate = () => runHere(['--data', data, 'migrate']);
+  expect(await migrate()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^The store is up to date/),
+  });
+  expect(existsSync(join(data, DATABASE))).toBe(true);
+  await served(data);
+  expect(await migrate()).toMatchObject({
+    code: 0,
+    stdout: `The service on ${data} brought the store up to date when it started.\n`,
+  });
+});
+
 test('a folder that is none, or that only pretends to be one, is a mistake of use', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'file'), '');

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
+import { messageOf } from '../../src/exit.js';
+import { readConfig } from '../../src/settings/config.js';
+import { SETTINGS } from '../../src/settings/setting-list.js';
+
+/** Settings that kits already have, and that are about to come. A test fails as soon as one of them is here: remove it from the list then. */
+export const COMING = ['DAYBOOK_STATE', 'DAYBOOK_INBOX', 'DAYBOOK_LAKE', 'DAYBOOK_ROLE'];
+
+/** Forms of settings that are about to come: the same goes for these. */
+export const COMING_FORMS = {
+  DAYBOOK_STORE: 'clickhouse://daybook:secret@one:8123,two:8123/daybook?cluster=daybook',
+};
+
+export type Variables = Readonly<Record<string, string>>;
+
+const read = (name: string) => readFileSync(join(PACKAGE_ROOT, name), 'utf8');
+
+/** Whether a service with these variables would start. Answers the faults as sentences. */
+export function faultsOfSettings(variables: Variables): string[] {
+  const known = Object.entries(variables).filter(
+    ([name, value]) =>
+      name.startsWith('DAYBOOK_') &&
+      !(COMING.includes(name) && !isSetting(name)) &&
+      !(name in COMING_FORMS && value.includes('cluster=') && !isForm(name as keyof typeof COMING_FORMS)),
+  );
+  try {
+    readConfig(Object.fromEntries(known));
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}
+
+export const isSetting = (name: string) => SETTINGS.some(({ variable }) => variable === name);
+
+/** Whether readConfig takes the form that is about to come. */
+export function isForm(name: keyof typeof COMING_FORMS): boolean {
+  try {
+    readConfig({ [name]: COMING_FORMS[name] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The facts of the image that kits rely on. */
+export function readImage() {
+  const text = read('Dockerfile');
+  const one = (pattern: RegExp) => pattern.exec(text)?.slice(1) ?? [];
+  const [user = '', group = ''] = one(/^USER (\d+):(\d+)$/m);
+  const [data = ''] = one(/^VOLUME (.+)$/m);
+  const [port = ''] = one(/^EXPOSE (\d+)$/m);
+  const [health = '[]'] = one(/^HEALTHCHECK CMD (\[.+\])$/m);
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  return { user, group, data, port, version, health: JSON.parse(health) as string[] };
+}
+
+/** How long a stop can take: a request, and the twenty seconds that a build may take beyond it. */
+export const stopSeconds = () => readConfig({}).timeoutSeconds + 20;
+
+/** What is wrong with a command of the image, by docs/commands.md. */
+export function faultsOfCommand(words: readonly string[]): string[] {
+  const [name = '', ...options] = words;
+  const section = new RegExp(`^## daybook ${name}\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(
+    read('docs/commands.md'),
+  )?.[1];
+  if (section === undefined) return [`There is no command ${name}.`];
+  return options
+    .filter((option) => option.startsWith('--') && !section.includes(option))
+    .map((option) => `The command ${name} has no option ${option}.`);
+}
+
+/** What is wrong with the tag of an image: it has to name one release. */
+export function faultsOfTag(image: string): string[] {
+  const tag = /:([^:/@]+)(@sha256:[0-9a-f]{64})?$/.exec(image)?.[1] ?? '';
+  return /^\d+\.\d+/.test(tag) ? [] : [`The image ${image} isn't pinned to a release.`];
+}
+
+/** The paths that the service has, as docs/openapi.json lists them. */
+export function servedPaths(): string[] {
+  return Object.keys((JSON.parse(read('docs/openapi.json')) as { paths: object }).paths);
+}
