@@ -6,10 +6,10 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sql sql
 COPY web web
-# For the package of the collector.
+# For the package of the collector, and the glossary of the page.
 COPY LICENSE LICENSE
-COPY data/readiness data/readiness
-COPY docs/collect.md docs/collect.md
+COPY data data
+COPY docs/collect.md docs/numbers.md docs/
 COPY scripts/collector.js scripts/collector.js
 ARG COMMIT
 RUN npm run build && npm prune --omit=dev

@@ -18,6 +18,7 @@ const PROGRAM = [
   'test/fresh-process.test.ts',
   'test/full-disk.test.ts',
   'test/hostile-server.test.ts',
+  'test/image.test.ts',
   'test/language.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
