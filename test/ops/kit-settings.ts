@@ -78,7 +78,10 @@ export function faultsOfTag(image: string): string[] {
   return /^\d+\.\d+/.test(tag) ? [] : [`The image ${image} isn't pinned to a release.`];
 }
 
+let paths: string[] | undefined;
+
 /** The paths that the service has, as docs/openapi.json lists them. */
-export function servedPaths(): string[] {
-  return Object.keys((JSON.parse(read('docs/openapi.json')) as { paths: object }).paths);
+export function servedPaths(): readonly string[] {
+  paths ??= Object.keys((JSON.parse(read('docs/openapi.json')) as { paths: object }).paths);
+  return paths;
 }
