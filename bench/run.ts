@@ -13,6 +13,7 @@ import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
 import { page } from './page.js';
 import { peers } from './peers.js';
+import { postgres } from './postgres.js';
 import { scale } from './scale.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
@@ -37,6 +38,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   budgets,
   company,
   page,
+  postgres,
   scale,
 };
 
