@@ -2,71 +2,56 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { digestOf } from '../disk/file-digest.js';
+import { sync } from '../disk/refusals.js';
 import { rename, rm, rmdir } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
-import { requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
-import { isOfStore } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
-import { type Body, bodyOf, digestOfBody } from './body-name.js';
+import { type Body, bodyOf, digestOfBody, nameOf } from './body-name.js';
 import { Room } from './room.js';
 import { AsideList, DAMAGED, FOREIGN, type SetAside, unreadable } from './set-aside.js';
-import { CHECKED } from './source.js';
+import { type Entry, settledOf, settlePart } from './settle-part.js';
+import {
+  BATCH_BYTES,
+  BATCH_FILES,
+  SettleSchedule,
+  STOPPED_MS,
+  type Waiting,
+  type Watcher,
+} from './settle-schedule.js';
 
-/** How much is settled together: bytes and files. */
-const BATCH_BYTES = 256 << 20;
-const BATCH_FILES = 5000;
-/** How often it is looked whether something waits. */
-const SETTLE_MS = 1000;
-/** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
-const PATIENCE = 10;
-/** When nothing has come for so many times, all that takes memory for it rests until something comes. */
-const REST_AFTER = 10;
-/** After so many quiet looks, files that were set aside are tried again. */
-const RETRY_AFTER = 60;
-/** Settling has stopped when nothing was settled for so long, although something waits. It begins after ten seconds at the latest. */
-const STOPPED_MS = 15_000;
-
-/** Is told about the settling of bodies. */
-export interface Watcher {
-  /** Settling failed, and is tried again. */
-  readonly failed: (error: unknown) => void;
-  /** Something was set aside: called once for each, not for each time that it is found. */
-  readonly setAside: (entry: SetAside) => void;
-}
-
-/** A body on its way into the store, as a file. */
-interface Entry extends Body {
+/** A checked body on disk, that nobody was told of yet. */
+export interface Checked {
   readonly path: string;
+  readonly body: Body;
   readonly bytes: number;
 }
 
 /** Bodies that wait, the bytes of each organization. */
-interface Waiting {
+interface Held {
   readonly room: Room;
   files: number;
 }
 
-/** The bodies in the inbox that were acknowledged, on their way into the store. Inbox says which folders hold them. */
-export class Acknowledged {
+/** The bodies in the folder of an inbox that were acknowledged, on their way into the store. Inbox says which folders hold them. */
+export class Acknowledged implements Waiting {
   private readonly ready: string;
   private readonly settling: string;
   private readonly aside: AsideList;
-  private draining: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly schedule = new SettleSchedule(this);
   private report: (entry: SetAside) => void = () => {};
   /** Whether something was acknowledged since it was last looked. */
-  private hasCome = false;
+  private isNew = false;
   /** The bodies that are acknowledged, and neither settled nor set aside. */
-  private held: Waiting;
+  private held: Held;
   /** Those of them that came since the last drain began. */
-  private come: Waiting;
+  private come: Held;
   /** When something was settled last, or began to wait: Unix milliseconds. */
   private movedAt = 0;
 
   private constructor(
     folder: string,
-    private readonly limitBytes: number,
+    readonly limitBytes: number,
     private readonly clock: () => number,
   ) {
     this.ready = join(folder, 'ready');
@@ -76,7 +61,7 @@ export class Acknowledged {
     this.come = this.nothing();
   }
 
-  private nothing(): Waiting {
+  private nothing(): Held {
     return { room: new Room(this.limitBytes), files: 0 };
   }
 
@@ -131,42 +116,36 @@ export class Acknowledged {
       waiting.room.take(orgId, bytes);
       waiting.files += 1;
     }
-    this.hasCome = true;
+    this.isNew = true;
   }
 
-  /** Settles bodies from now on: as soon as no more come, or they make a batch, or have waited for some seconds. */
-  start(store: Store, { failed, setAside }: Watcher): void {
-    let looks = 0;
-    let quiet = 0;
-    this.report = setAside;
-    this.drain(store).catch(failed);
-    this.timer = setInterval(() => {
-      const { hasCome } = this;
-      this.hasCome = false;
-      quiet = this.held.files > 0 ? 0 : quiet + 1;
-      if (quiet === REST_AFTER) store.rest().catch(failed);
-      const isRetried = this.setAside.length > 0 && quiet % RETRY_AFTER === 0;
-      if ((this.held.files === 0 && !isRetried) || this.draining !== undefined) return;
-      looks += 1;
-      if (hasCome && looks < PATIENCE && this.depth.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2))
-        return;
-      looks = 0;
-      this.drain(store).catch(failed);
-    }, SETTLE_MS);
-  }
-
-  /**
-   * Settles all bodies, and sets aside those that can't be settled. One drain at a time: a call meanwhile waits for the one under
-   * way, and for the rest. Throws when the store fails whatever it is given.
-   */
-  async drain(store: Store): Promise<void> {
-    while (this.draining !== undefined) await this.draining;
-    this.draining = this.settleAll(store);
-    try {
-      await this.draining;
-    } finally {
-      this.draining = undefined;
+  /** Moves checked bodies to where they are acknowledged, and has the disk keep that. */
+  async keep(group: readonly Checked[]): Promise<void> {
+    for (const { path, body, bytes } of group) {
+      await rename(path, join(this.ready, nameOf(body)));
+      this.add(body.orgId, bytes);
     }
+    await sync(this.ready);
+  }
+
+  hasCome(): boolean {
+    const { isNew } = this;
+    this.isNew = false;
+    return isNew;
+  }
+
+  /** Nobody else puts anything there. */
+  async look(): Promise<void> {}
+
+  /** Settles bodies from now on. */
+  start(store: Store, { failed, setAside }: Watcher): void {
+    this.report = setAside;
+    this.schedule.start(store, failed);
+  }
+
+  /** Settles all bodies: see SettleSchedule. */
+  drain(store: Store): Promise<void> {
+    return this.schedule.drain(store);
   }
 
   /** Looks for unreadable files in the inbox of a data folder, and changes nothing. Only drains know the files that the store fails on. */
@@ -193,7 +172,7 @@ export class Acknowledged {
     return this.setAside;
   }
 
-  private async settleAll(store: Store): Promise<void> {
+  async settleAll(store: Store): Promise<void> {
     this.come = this.nothing();
     this.aside.begin();
     // Batches that a killed process was settling, and files that the store has failed on.
@@ -237,7 +216,7 @@ export class Acknowledged {
       const path = join(folder, name);
       const body = bodyOf(name);
       if (body !== undefined && isSettled(name)) {
-        await this.remove({ ...body, path, bytes: (await lstat(path)).size });
+        await this.remove({ path, orgId: body.orgId, bytes: (await lstat(path)).size });
         continue;
       }
       const entry = await this.findWhole(path, body);
@@ -253,43 +232,18 @@ export class Acknowledged {
       // A part is told by its first and last file, so one that stays can't be between them.
       else if (body !== undefined) runs.push([]);
     }
-    for (const run of runs) if (run.length > 0) await this.settlePart(store, token, run);
+    for (const run of runs) {
+      if (run.length === 0) continue;
+      await settlePart(store, token, run, this.clock, {
+        settled: (file) => this.remove(file),
+        failed: ({ path }, error) => this.aside.fail(path, error),
+      });
+    }
     // It stays as long as something is in it.
     await rmdir(folder).catch(() => undefined);
   }
 
-  /**
-   * Settles a part of a batch: files of which no other one is between the first and the last. When the store fails on it, it is
-   * settled in halves, so that only the file that the store can't settle is set aside.
-   */
-  private async settlePart(store: Store, token: string, files: readonly Entry[]): Promise<void> {
-    const part = partOf(token, files);
-    const now = this.clock();
-    try {
-      await requireOrganizations(store, new Set(files.map(({ orgId }) => orgId)), now);
-      await store.settle({
-        source: CHECKED,
-        files: files.map((file) => ({ ...file, name: file.requestId })),
-        settledAt: now,
-        token: part,
-      });
-    } catch (error) {
-      if (isOfStore(error)) throw error;
-      // The answer may have been lost after all of it was settled. When the store doesn't answer now, it wasn't the files.
-      const isSettled = await settledOf(store, token).catch(() => {
-        throw error;
-      });
-      if (!files.every(({ path }) => isSettled(basename(path)))) {
-        if (files.length === 1) return this.aside.fail(files[0]?.path ?? '', error);
-        const half = Math.ceil(files.length / 2);
-        await this.settlePart(store, token, files.slice(0, half));
-        return this.settlePart(store, token, files.slice(half));
-      }
-    }
-    for (const file of files) await this.remove(file);
-  }
-
-  private async remove({ path, orgId, bytes }: Entry): Promise<void> {
+  private async remove({ path, orgId, bytes }: Pick<Entry, 'path' | 'orgId' | 'bytes'>): Promise<void> {
     await rm(path);
     this.movedAt = this.clock();
     this.held.room.giveBack(orgId, bytes);
@@ -313,7 +267,7 @@ export class Acknowledged {
       const found = await lstat(path);
       if (body !== undefined && found.isFile()) {
         await access(path, constants.R_OK);
-        if (!this.aside.isResting(path)) return { ...body, path, bytes: found.size };
+        if (!this.aside.isResting(path)) return { ...body, path, bytes: found.size, place: basename(path) };
       } else {
         // Neither a link nor a pipe is opened.
         this.aside.put(path, FOREIGN);
@@ -340,29 +294,7 @@ export class Acknowledged {
   }
 
   /** Finishes the drain under way. */
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    while (this.draining !== undefined) await this.draining.catch(() => undefined);
+  close(): Promise<void> {
+    return this.schedule.close();
   }
-}
-
-/** Names a part of a batch to the store, by its first and last file. */
-function partOf(token: string, files: readonly Entry[]): string {
-  const [first, last] = [files[0], files.at(-1)].map((file) => basename(file?.path ?? ''));
-  return `${token} ${first} ${last}`;
-}
-
-/** Which files of a batch the store has, by their names: of the parts that were settled, or all of them. */
-async function settledOf(store: Store, token: string): Promise<(name: string) => boolean> {
-  const rows = await store.select('SELECT token FROM batches WHERE token >= $token AND token < $end', {
-    token,
-    // The character after a space.
-    end: `${token}!`,
-  });
-  const parts = rows.map((row) =>
-    String(row.token)
-      .slice(token.length + 1)
-      .split(' '),
-  );
-  return (name) => parts.some(([first = '', last]) => last === undefined || (first <= name && name <= last));
 }

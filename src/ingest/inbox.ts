@@ -1,16 +1,17 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sync, syncNow } from '../disk/refusals.js';
-import { rename, rm, rmSync } from '../disk/renames.js';
+import { syncNow } from '../disk/refusals.js';
+import { rm, rmSync } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import { Queue } from '../store/queue.js';
 import type { Store } from '../store/store.js';
-import { Acknowledged, type Watcher } from './acknowledged.js';
+import { Acknowledged, type Checked } from './acknowledged.js';
 import { type Encoding, PACKED_BYTES, unpacked, writeTexts } from './body.js';
 import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
-import { type Body, digestOfBody, nameOf } from './body-name.js';
+import { type Body, digestOfBody } from './body-name.js';
 import type { SetAside } from './set-aside.js';
+import type { Watcher } from './settle-schedule.js';
 
 /** The sender of a body, and its encoding. */
 export interface Sender extends BodySender {
@@ -25,13 +26,6 @@ export type Receipt = Omit<Body, 'digest'>;
 /** As much waits of the organization as may: nothing was taken. */
 export class InboxFull extends Error {
   override name = 'InboxFull';
-}
-
-/** A checked body on disk. */
-interface Checked {
-  readonly path: string;
-  readonly body: Body;
-  readonly bytes: number;
 }
 
 /** Deletes a leftover of an earlier process. One that can't be deleted disturbs nobody. */
@@ -150,19 +144,9 @@ export class Inbox {
     this.checked.push(one);
     this.keeping ??= this.disk.run(() => {
       this.keeping = undefined;
-      return this.keepTogether(this.checked.splice(0));
+      return this.acknowledged.keep(this.checked.splice(0));
     });
     return this.keeping;
-  }
-
-  /** Moves files to where they are acknowledged, and has the disk keep that. */
-  private async keepTogether(group: readonly Checked[]): Promise<void> {
-    const ready = join(this.folder, 'ready');
-    for (const { path, body, bytes } of group) {
-      await rename(path, join(ready, nameOf(body)));
-      this.acknowledged.add(body.orgId, bytes);
-    }
-    await sync(ready);
   }
 
   /** Settles bodies from now on. */
