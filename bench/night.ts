@@ -46,7 +46,7 @@ async function takeIn(path: string): Promise<void> {
       orgId: parentPath.split('org=')[1] ?? '',
       text: () => readFileSync(join(parentPath, name)),
     }));
-  const inbox = Inbox.open(data, config.inboxMb, clock);
+  const inbox = Inbox.open({ ...config, data }, clock);
   await receive(inbox, bodies);
   await inbox.drain(store);
   await inbox.close();

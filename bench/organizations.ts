@@ -50,7 +50,7 @@ export async function organizations(_: string, args: readonly string[]): Promise
               databaseOf(config.data, (work) => void undo.unshift(work)),
             );
       undo.unshift(() => store.close());
-      const inbox = Inbox.open(config.data, config.inboxMb, Date.now);
+      const inbox = Inbox.open(config, Date.now);
       undo.unshift(() => inbox.close());
       for (let round = 0; round < ROUNDS; round += 1) {
         const started = performance.now();

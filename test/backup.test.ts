@@ -185,7 +185,7 @@ describe('a service that goes on while it is backed up', () => {
     const store = await DuckDbStore.open(restored, { ...readConfig({ DAYBOOK_DATA: restored }), now: NOW });
     const config = readConfig({ DAYBOOK_DATA: restored });
     // The clock of the services: by that of the tests what they took has yet to happen.
-    const inbox = Inbox.open(restored, config.inboxMb, Date.now);
+    const inbox = Inbox.open({ ...config, data: restored }, Date.now);
     await inbox.drain(store);
     await inbox.close();
     const rows = await store.select("SELECT event_id FROM events WHERE event_id LIKE 'stream%'");

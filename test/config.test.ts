@@ -178,6 +178,24 @@ test('a bucket that is none is named', () => {
   });
 });
 
+test('two buckets that are within each other are refused', () => {
+  const both = (inbox: string, objects: string) =>
+    readConfig({ DAYBOOK_INBOX: `s3://${inbox}`, DAYBOOK_OBJECTS: `s3://${objects}` });
+  for (const [inbox, objects] of [
+    ['a-bucket', 'a-bucket'],
+    ['a-bucket/x', 'a-bucket'],
+    ['a-bucket', 'a-bucket/x/'],
+    ['a-bucket/x', 'a-bucket/x/y'],
+  ] as const)
+    expect(() => both(inbox, objects)).toThrow('give each of them a prefix of its own');
+  for (const [inbox, objects] of [
+    ['a-bucket/x', 'a-bucket/xy'],
+    ['a-bucket', 'b-bucket'],
+    ['a-bucket', 'a-bucket?endpoint=https://other'],
+  ] as const)
+    expect(both(inbox, objects).inbox?.bucket).toBe('a-bucket');
+});
+
 test('docs/settings.md lists every setting', async () => {
   const rows = SETTINGS.map((setting) => {
     const { variable, help } = setting;

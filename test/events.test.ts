@@ -308,7 +308,7 @@ describe('POST /api/v1/events', () => {
     expect((await send(lines([event('1')]))).status).toBe(503);
     expect((await send(lines([event('1')]), other)).status).toBe(200);
     await world.inbox.close();
-    const next = Inbox.open(world.config.data, 1, world.clock);
+    const next = Inbox.open({ ...world.config, inboxMb: 1 }, world.clock);
     const receipt = { requestId: 'req_2', receivedAt: world.now };
     await expect(next.receiveChecked(['{}'], { ...receipt, orgId: 'acme' })).rejects.toThrow(InboxFull);
     await next.receiveChecked(['{}'], { ...receipt, orgId: 'initech' });
@@ -321,7 +321,7 @@ describe('what a fall leaves', () => {
     const { world, send } = await service();
     await send(lines([event('1'), '{']));
     await world.inbox.close();
-    const next = Inbox.open(world.config.data, 10, world.clock);
+    const next = Inbox.open({ ...world.config, inboxMb: 10 }, world.clock);
     expect(next.depth.files).toBe(1);
     await next.drain(world.store);
     await next.close();
@@ -349,7 +349,7 @@ describe('what a fall leaves', () => {
     await expect(world.inbox.drain(failing)).rejects.toThrow('the power');
     expect(readdirSync(join(world.config.data, 'inbox', 'settling'))).toHaveLength(1);
     await world.inbox.close();
-    const next = Inbox.open(world.config.data, 10, world.clock);
+    const next = Inbox.open({ ...world.config, inboxMb: 10 }, world.clock);
     await next.drain(world.store);
     expect(readdirSync(join(world.config.data, 'inbox', 'settling'))).toEqual([]);
     await next.close();
@@ -446,7 +446,7 @@ describe('what can not be settled is set aside', () => {
     symlinkSync('nowhere', join(inbox, 'ready', name('link')));
     execFileSync('mkfifo', [join(inbox, 'settling', 'T', name('pipe'))]);
     writeFileSync(join(inbox, 'settling', 'T', name('body')), textOf('body'));
-    const next = Inbox.open(world.config.data, 10, world.clock);
+    const next = Inbox.open({ ...world.config, inboxMb: 10 }, world.clock);
     const reported: string[] = [];
     next.start(world.store, {
       failed: (error) => expect.unreachable(String(error)),
@@ -578,7 +578,7 @@ describe('what can not be settled is set aside', () => {
     });
     await expect(world.inbox.drain(killed)).rejects.toThrow('the power');
     await world.inbox.close();
-    const next = Inbox.open(world.config.data, 10, world.clock);
+    const next = Inbox.open({ ...world.config, inboxMb: 10 }, world.clock);
     expect(next.depth.files).toBe(4);
     await next.drain(world.store);
     await next.close();

@@ -77,7 +77,7 @@ class Service {
   async stored(): Promise<string[]> {
     const config = readConfig({ DAYBOOK_DATA: this.data });
     const store = await DuckDbStore.open(config.data, { ...config, now: Date.now() });
-    const inbox = Inbox.open(config.data, config.inboxMb, Date.now);
+    const inbox = Inbox.open(config, Date.now);
     try {
       await inbox.drain(store);
       const rows = await store.select('SELECT event_id FROM events ORDER BY event_id');

@@ -120,7 +120,7 @@ export class World {
     readonly config: Config,
     readonly store: Store,
   ) {
-    this.inbox = Inbox.open(config.data, config.inboxMb, this.clock);
+    this.inbox = Inbox.open(config, this.clock);
   }
 
   static async create(

@@ -74,12 +74,13 @@ export async function unpacked<T>(
   }
 }
 
-/** Writes texts to a new file, and returns its size in bytes and its SHA-256 once it is on disk. */
+/** Writes texts to a new file, and returns its size in bytes and its SHA-256 once it is on disk, unless it needn't outlive the process. */
 export async function writeTexts(
   path: string,
   texts: Iterable<string> | AsyncIterable<string>,
+  flush = true,
 ): Promise<{ bytes: number; sha256: string }> {
-  const file = createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES });
+  const file = createWriteStream(path, { flags: 'wx', flush, highWaterMark: WAITING_BYTES });
   const hash = createHash('sha256');
   let bytes = 0;
   const hashed = async function* () {

@@ -4,12 +4,16 @@ import type { Readable } from 'node:stream';
 import { syncNow } from '../disk/refusals.js';
 import { rm, rmSync } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
+import type { S3Address } from '../settings/store-address.js';
+import { type Leading, leadsAll } from '../store/leading.js';
 import { Queue } from '../store/queue.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Checked } from './acknowledged.js';
-import { type Encoding, PACKED_BYTES, unpacked, writeTexts } from './body.js';
+import { type Encoding, PACKED_BYTES, UNPACKED_BYTES, unpacked, writeTexts } from './body.js';
 import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
 import { type Body, digestOfBody } from './body-name.js';
+import { BucketInbox } from './bucket-inbox.js';
+import { Room } from './room.js';
 import type { SetAside } from './set-aside.js';
 import type { Watcher } from './settle-schedule.js';
 
@@ -37,11 +41,27 @@ function discard(path: string): void {
   }
 }
 
+type Texts = Parameters<typeof writeTexts>[1];
+type Written = Awaited<ReturnType<typeof writeTexts>>;
+
 /** How many lines are written before others have their turn. */
 const WRITTEN_TOGETHER = 2000;
 
+/** How many bytes may wait on this disk for a bucket that is slow before no more bodies are begun, and how many more those have that are. */
+const PENDING_BYTES = 512 << 20;
+const BEGUN_BYTES = 4 * UNPACKED_BYTES;
+
+/** Where an inbox is. */
+interface Place {
+  /** The data folder. */
+  readonly data: string;
+  readonly inboxMb: number;
+  /** The bucket in which bodies wait for the store; undefined for the data folder. */
+  readonly inbox?: S3Address | undefined;
+}
+
 /**
- * Events on their way into the store, as files. Acknowledged events are on disk, and are settled soon. The way of a body:
+ * Events on their way into the store, as files. Acknowledged events are on disk or in a bucket, and are settled soon. The way of a body:
  *
  *     received, unpacked           body.ts
  *     split into lines, judged     body-check.ts
@@ -54,43 +74,67 @@ const WRITTEN_TOGETHER = 2000;
  *     incoming/<request>           being received; nobody was told that it is there
  *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
  *     settling/<token>/<body>      being settled; the store knows the token once it has been
+ *
+ * With a bucket, bodies that come together are acknowledged once they are one object there: bucket-inbox.ts. What waits in the folder
+ * from before is settled too.
  */
 export class Inbox {
   private readonly disk = new Queue();
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
+  private readonly pending: Room;
+  private readonly pendingBytes: number;
 
   private constructor(
     private readonly folder: string,
     private readonly clock: () => number,
     private readonly acknowledged: Acknowledged,
-  ) {}
+    private readonly bucket: BucketInbox | undefined,
+  ) {
+    this.pendingBytes = Math.min(PENDING_BYTES, acknowledged.limitBytes);
+    this.pending = new Room(this.pendingBytes);
+  }
 
-  /** Opens the inbox of a data folder. Deletes bodies that a killed process hadn't acknowledged. */
-  static open(data: string, limitMb: number, clock: () => number): Inbox {
+  /** Opens an inbox. Deletes bodies that a killed process hadn't acknowledged. */
+  static open({ data, inboxMb, inbox }: Place, clock: () => number, leading: Leading = leadsAll): Inbox {
     const folder = join(data, 'inbox');
     const incoming = join(folder, 'incoming');
     mkdirSync(incoming, { recursive: true });
     for (const name of readdirSync(incoming)) discard(join(incoming, name));
-    const acknowledged = Acknowledged.open(folder, limitMb * 2 ** 20, clock);
+    const limit = inboxMb * 2 ** 20;
+    const acknowledged = Acknowledged.open(folder, limit, clock);
+    const bucket =
+      inbox === undefined
+        ? undefined
+        : new BucketInbox(inbox, join(folder, 'fetched'), limit, clock, leading);
     // Before the first body is acknowledged: it is lost with the folder that it is in.
     for (const path of [folder, data]) syncNow(path);
-    return new Inbox(folder, clock, acknowledged);
+    return new Inbox(folder, clock, acknowledged, bucket);
+  }
+
+  /** Looks what is set aside in an inbox that isn't open, and changes nothing. Only drains know all that the store fails on. */
+  static async look({ data, inboxMb, inbox }: Place, clock: () => number): Promise<readonly SetAside[]> {
+    const inFolder = await Acknowledged.look(data, clock);
+    if (inbox === undefined) return inFolder;
+    const bucket = new BucketInbox(inbox, join(data, 'inbox', 'fetched'), inboxMb * 2 ** 20, clock, leadsAll);
+    return [...inFolder, ...(await bucket.search())];
   }
 
   /** The size of the bodies that wait to be settled, without those that are set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
-    return this.acknowledged.depth;
+    const { bytes, files } = this.acknowledged.depth;
+    const { bytes: more, files: moreFiles } = this.bucket?.depth ?? { bytes: 0, files: 0 };
+    return { bytes: bytes + more, files: files + moreFiles };
   }
 
   /** Since when nothing was settled although something waits; undefined unless that is too long. Unix milliseconds. */
   get stoppedSince(): number | undefined {
-    return this.acknowledged.stoppedSince;
+    return this.acknowledged.stoppedSince ?? this.bucket?.stoppedSince;
   }
 
-  /** The files that the last drain couldn't settle. */
+  /** What the last drain couldn't settle. */
   get setAside(): readonly SetAside[] {
-    return this.acknowledged.setAside;
+    return [...this.acknowledged.setAside, ...(this.bucket?.setAside ?? [])];
   }
 
   /**
@@ -103,7 +147,7 @@ export class Inbox {
     const check = new BodyCheck(sender, receivedAt);
     await this.take(
       { requestId, orgId, receivedAt },
-      (path) => unpacked(body, encoding, PACKED_BYTES, (pieces) => writeTexts(path, check.keep(pieces))),
+      (write) => unpacked(body, encoding, PACKED_BYTES, (pieces) => write(check.keep(pieces))),
       () => check.ofOthers === 0,
     );
     return check;
@@ -118,25 +162,56 @@ export class Inbox {
       for (let at = 0; at < lines.length; at += WRITTEN_TOGETHER)
         yield `${lines.slice(at, at + WRITTEN_TOGETHER).join('\n')}\n`;
     }
-    return this.take(receipt, (path) => writeTexts(path, texts()));
+    return this.take(receipt, (write) => write(texts()));
   }
 
   /** Writes a body to disk, and acknowledges it unless it is empty or isn't wanted any more. */
   private async take(
     receipt: Receipt,
-    write: (path: string) => Promise<{ bytes: number; sha256: string }>,
+    read: (write: (texts: Texts) => Promise<Written>) => Promise<Written>,
     isWanted = () => true,
   ): Promise<void> {
-    if (this.acknowledged.isFull(receipt.orgId)) throw new InboxFull();
-    const path = join(this.folder, 'incoming', receipt.requestId);
+    const { bucket, acknowledged } = this;
+    const { orgId, requestId } = receipt;
+    if ((bucket ?? acknowledged).isFull(orgId)) throw new InboxFull();
+    const path = join(this.folder, 'incoming', requestId);
+    const waits = bucket === undefined ? undefined : this.waits(orgId);
     try {
-      const { bytes, sha256 } = await write(path);
+      const { bytes, sha256 } = await read((texts) =>
+        waits === undefined ? writeTexts(path, texts) : writeTexts(path, waits.counted(texts), false),
+      );
+      const file = { path, body: { ...receipt, digest: digestOfBody(sha256) }, bytes };
       if (bytes === 0 || !isWanted()) await rm(path);
-      else await this.acknowledge({ path, body: { ...receipt, digest: digestOfBody(sha256) }, bytes });
+      else if (bucket === undefined) await this.acknowledge(file);
+      else {
+        await bucket.keep(file);
+        await rm(path);
+      }
     } catch (error) {
       await rm(path, { force: true });
       throw error;
+    } finally {
+      waits?.end();
     }
+  }
+
+  /** Counts the bytes of a body that waits on this disk, in memory nearly the same. Throws InboxFull when they are too many. */
+  private waits(orgId: string) {
+    const { pending } = this;
+    if (pending.isFull(orgId)) throw new InboxFull();
+    const most = this.pendingBytes + BEGUN_BYTES;
+    let bytes = 0;
+    return {
+      async *counted(texts: Texts) {
+        for await (const text of texts) {
+          pending.take(orgId, text.length);
+          bytes += text.length;
+          if (pending.taken > most) throw new InboxFull();
+          yield text;
+        }
+      },
+      end: () => pending.giveBack(orgId, bytes),
+    };
   }
 
   /** Acknowledges a body. Those that come while the disk is at work go together after that. */
@@ -152,15 +227,18 @@ export class Inbox {
   /** Settles bodies from now on. */
   start(store: Store, watcher: Watcher): void {
     this.acknowledged.start(store, watcher);
+    this.bucket?.start(store, watcher);
   }
 
   /** Settles all bodies. One drain at a time: a call meanwhile waits for the one under way, and for the rest. */
-  drain(store: Store): Promise<void> {
-    return this.acknowledged.drain(store);
+  async drain(store: Store): Promise<void> {
+    await this.acknowledged.drain(store);
+    await this.bucket?.drain(store);
   }
 
   /** Finishes the work under way. Acknowledged bodies wait for the next start. */
-  close(): Promise<void> {
-    return this.acknowledged.close();
+  async close(): Promise<void> {
+    await this.acknowledged.close();
+    await this.bucket?.close();
   }
 }

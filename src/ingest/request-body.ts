@@ -11,6 +11,7 @@ import type { Store } from '../store/store.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
 import { BODY_LINES, Gone, TooManyLines } from './body-check.js';
 import { NotAnArray } from './body-lines.js';
+import { NotKept } from './bucket-writer.js';
 import { type Inbox, InboxFull } from './inbox.js';
 
 const Encodings = z.enum(['identity', 'gzip']);
@@ -22,6 +23,9 @@ export const NO_ARRAY =
   'The body must be a JSON array of events: to send one event per line, use application/x-ndjson.';
 export const FULL =
   "The service can't keep more waiting events: none of these were accepted, so send them again later.";
+
+export const NOT_KEPT =
+  "The service can't keep events now: send them again later, since each counts once however often it is sent.";
 
 /** Nobody hears it, since the sender is gone. */
 export const CUT_OFF = 'The body ended in the middle.';
@@ -69,6 +73,10 @@ export function refusalOfBody(error: unknown, log: FastifyBaseLogger): unknown {
     return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
   if (error instanceof Gone) return new ApiError(400, CUT_OFF);
+  if (error instanceof NotKept) {
+    log.error({ err: error.cause }, 'the events of the request could not be kept');
+    return new ApiError(503, NOT_KEPT);
+  }
   if (isOfSystem(error)) log.error({ err: error }, 'the events of the request could not be kept');
   return error instanceof InboxFull || isOfSystem(error) ? new ApiError(503, FULL) : error;
 }

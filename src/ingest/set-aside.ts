@@ -6,6 +6,7 @@ const RETRY_MS = 60_000;
 
 /** Something in the inbox that can't be settled: it stays where it is, and everything else goes on. */
 export interface SetAside {
+  /** A path, or the address of an object in a bucket. */
   readonly path: string;
   /** Why, as a clause: "it can't be read (EACCES)". */
   readonly reason: string;
@@ -51,7 +52,11 @@ export class AsideList {
 
   /** Sets a file aside that the store failed on. */
   fail(path: string, error: unknown): void {
-    const reason = `the store can't settle it (${kindOf(error)})`;
+    this.rest(path, `the store can't settle it (${kindOf(error)})`);
+  }
+
+  /** Sets something aside until it is tried again. */
+  rest(path: string, reason: string): void {
     this.failures.set(path, { at: this.clock(), reason });
     this.put(path, reason);
   }

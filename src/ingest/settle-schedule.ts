@@ -43,6 +43,7 @@ export interface Waiting {
 export class SettleSchedule {
   private draining: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   constructor(private readonly waiting: Waiting) {}
 
@@ -59,6 +60,7 @@ export class SettleSchedule {
       await waiting.look().finally(() => {
         isLooking = false;
       });
+      if (this.isClosed) return;
       const hasCome = waiting.hasCome();
       const { bytes, files } = waiting.depth;
       quiet = files > 0 ? 0 : quiet + 1;
@@ -89,6 +91,7 @@ export class SettleSchedule {
 
   /** Finishes the drain under way. */
   async close(): Promise<void> {
+    this.isClosed = true;
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
   }

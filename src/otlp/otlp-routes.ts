@@ -7,8 +7,17 @@ import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError, PROTOBUF_TYPE } from '../api/errors.js';
 import { NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
+import { NotKept } from '../ingest/bucket-writer.js';
 import { InboxFull } from '../ingest/inbox.js';
-import { CUT_OFF, encodingOf, FULL, goneOf, type InboxDeps, onlyUserOf } from '../ingest/request-body.js';
+import {
+  CUT_OFF,
+  encodingOf,
+  FULL,
+  goneOf,
+  type InboxDeps,
+  onlyUserOf,
+  refusalOfBody,
+} from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { kindOf } from '../ingest/set-aside.js';
 import { OTLP } from '../ingest/source.js';
@@ -207,6 +216,7 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof NotDecoded || error instanceof NotUnpacked) return new ApiError(400, NOT_DECODED);
   if (error instanceof Gone || request.raw.readableAborted) return new ApiError(400, CUT_OFF);
   if (error instanceof InboxFull) return new ApiError(503, FULL);
+  if (error instanceof NotKept) return refusalOfBody(error, request.log) as ApiError;
   request.log.error(`the records of the request could not be kept (${kindOf(error)})`);
   return new ApiError(503, FAILED);
 }

@@ -70,7 +70,7 @@ export async function serve(
   const store = metrics.counting(opened);
   let receiving: Inbox | undefined;
   try {
-    const inbox = Inbox.open(config.data, config.inboxMb, clock);
+    const inbox = Inbox.open(config, clock);
     receiving = inbox;
     const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
     app = serving;

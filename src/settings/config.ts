@@ -195,6 +195,7 @@ export function readConfig(variables: Variables) {
     const isShown = wrong?.isSecret !== true && !['DAYBOOK_STORE', 'DAYBOOK_STATE'].includes(name);
     throw new UsageError(`${name}${isShown ? ` can't be "${variables[name]}":` : ''} ${issue?.message}.`);
   }
+  requireApart(parsed.data);
   const { tls, jwt, oidc, e2b, smtp, ...others } = parsed.data;
   if (others.postgres !== undefined && others.clickhouse === undefined)
     throw new UsageError(
@@ -215,6 +216,23 @@ export function readConfig(variables: Variables) {
 }
 
 type Parsed = z.infer<typeof Settings>;
+
+/** Throws a UsageError if two settings name the same objects of a bucket: each removes what it doesn't know. */
+function requireApart({ inbox, objects }: Parsed): void {
+  const named = Object.entries({ DAYBOOK_INBOX: inbox, DAYBOOK_OBJECTS: objects });
+  for (const [name, one] of named)
+    for (const [other, two] of named)
+      if (
+        name !== other &&
+        one !== undefined &&
+        one.bucket === two?.bucket &&
+        one.endpoint === two.endpoint &&
+        one.prefix.startsWith(two.prefix)
+      )
+        throw new UsageError(
+          `${name} is within ${other}: give each of them a prefix of its own, such as s3://${one.bucket}/${name.slice(8).toLowerCase()}.`,
+        );
+}
 
 function tlsOf({ cert, key }: Parsed['tls']): { cert: string; key: string } | undefined {
   if (cert === undefined && key === undefined) return undefined;

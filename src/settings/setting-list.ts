@@ -96,6 +96,12 @@ export const Settings = z.object({
     z.string().default('folder').transform(toBucket),
     'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
   ),
+  /** Undefined for the data folder. */
+  inbox: setting(
+    'DAYBOOK_INBOX',
+    z.string().default('folder').transform(toBucket),
+    'where acknowledged events wait for the store: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`, which a [lost disk](operations.md#when-the-disk-is-lost) takes nothing from',
+  ),
   role: setting(
     'DAYBOOK_ROLE',
     z.enum(NODE_ROLES).default('all'),
@@ -180,7 +186,7 @@ export const Settings = z.object({
   inboxMb: setting(
     'DAYBOOK_INBOX_MB',
     whole(1).default(4096),
-    'MiB of events that may wait to be settled, before the service answers 503; one organization may take half of what the others leave',
+    'MiB of events that may wait to be settled, in a bucket of all nodes together, before the service answers 503; one organization may take half of what the others leave',
   ),
   cacheMb: setting(
     'DAYBOOK_CACHE_MB',

@@ -35,7 +35,7 @@ const SETTINGS_MS = 5000;
 /** Settles waiting events. Only the process that has the database open may do this; a service does it by itself. */
 async function settleInbox(config: Config, clock: () => number, store: Store): Promise<readonly SetAside[]> {
   const { Inbox } = await import('../ingest/inbox.js');
-  const inbox = Inbox.open(config.data, config.inboxMb, clock);
+  const inbox = Inbox.open(config, clock);
   try {
     await inbox.drain(store);
     return inbox.setAside;
@@ -82,8 +82,8 @@ export async function call<Name extends CommandName>(
     const lake = new Lake(config, clock);
     const settle = () => settleInbox(config, clock, store);
     const setAside = async () => {
-      const { Acknowledged } = await import('../ingest/acknowledged.js');
-      return Acknowledged.look(config.data, clock);
+      const { Inbox } = await import('../ingest/inbox.js');
+      return Inbox.look(config, clock);
     };
     const afterwards = (work: Promise<void>) => void rest.push(work);
     const context = { store, config, lake, settle, setAside, afterwards, clock };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** A fault of one request: it is refused, its connection is cut in the middle, or everything is done but its answer doesn't come. */
-export type Fault = 'slow down' | 'cut' | 'lost answer' | undefined;
+export type Fault = 'slow down' | 'denied' | 'cut' | 'lost answer' | undefined;
 
 /** A request, as faults and delays are chosen for it. */
 export interface Asked {
@@ -79,7 +79,8 @@ export class S3Server {
     const isConditional = request.headers['if-none-match'] === '*';
     let reply: Reply;
     if (fault === 'slow down') reply = refusal(503, 'SlowDown');
-    else if (!isSigned && !searchParams.has('X-Amz-Signature')) reply = refusal(403, 'AccessDenied');
+    else if (fault === 'denied' || (!isSigned && !searchParams.has('X-Amz-Signature')))
+      reply = refusal(403, 'AccessDenied');
     else if (bucket !== 'bucket') reply = refusal(404, 'NoSuchBucket');
     else if (method === 'PUT' && isConditional && this.writing.has(key))
       reply = refusal(409, 'ConditionalRequestConflict');
