@@ -40,9 +40,14 @@ export async function openStore(
     const settings = { ...config, now: clock(), ...options };
     try {
       return await withKey(config, async () => {
-        if (config.clickhouse === undefined) return DuckDbStore.open(config.data, settings);
+        const { clickhouse, postgres } = config;
+        if (clickhouse === undefined) return DuckDbStore.open(config.data, settings);
+        if (postgres !== undefined) {
+          const { ClusterStore } = await import('../store/cluster-store.js');
+          return ClusterStore.open(config.data, { clickhouse, postgres }, settings);
+        }
         const { ClickHouseStore } = await import('../store/clickhouse-store.js');
-        return ClickHouseStore.open(config.data, config.clickhouse, settings);
+        return ClickHouseStore.open(config.data, clickhouse, settings);
       });
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;

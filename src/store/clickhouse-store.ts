@@ -401,11 +401,16 @@ export class ClickHouseStore implements Store {
     return appended;
   }
 
-  /** Writes rows of state that is elsewhere, one INSERT after the other. It waits for no other writer. */
-  async publish(inserts: readonly string[]): Promise<void> {
-    await this.commit(async () => {
-      for (const sql of inserts) await this.session.run(sql);
-    });
+  /** Writes rows of state that is elsewhere, one INSERT after the other. As an append, it waits for a renewal only. */
+  publish(inserts: readonly string[]): Promise<void> {
+    const write = () =>
+      this.commit(async () => {
+        for (const sql of inserts) await this.session.run(sql);
+      });
+    if (this.isRenewing || this.isCutOff) return this.exclusive(write);
+    const published = write().finally(() => this.appends.delete(published));
+    this.appends.add(published);
+    return published;
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { rm } from '../disk/renames.js';
 import type { ClickHouseAddress, PostgresAddress } from '../settings/store-address.js';
 import { firstNumber, LeaseLedger } from './clickhouse/lease-ledger.js';
 import { ClickHouseStore, type Elsewhere } from './clickhouse-store.js';
@@ -8,10 +11,13 @@ import { openingFaultOf } from './postgres/postgres-fault.js';
 import { applyChanges } from './postgres/postgres-schema.js';
 import { PostgresSession, type Statement, type Transaction } from './postgres/postgres-session.js';
 import { literalsOf } from './postgres/row-literals.js';
+import { writeStateRows } from './postgres/state-files.js';
 import { asPublished, Publisher } from './postgres/state-publisher.js';
 import { StateRevisions } from './postgres/state-revisions.js';
+import { replaceState, rewriteState, type WithRows } from './postgres/state-rewriting.js';
 import { changedBy, fromData, homeOfChanges, homeOfSelect } from './postgres/statement-home.js';
-import { isPublished, tablesIn } from './state/homes.js';
+import { withSources } from './sql-text.js';
+import { isPublished, isState, STATE_TABLES, tablesIn } from './state/homes.js';
 import type { OrgDay, Parameters, Read, Rewriting, Row, Sources, Store } from './store.js';
 import { Turns } from './turns.js';
 
@@ -31,6 +37,7 @@ export class ClusterStore implements Store {
     private readonly revisions: StateRevisions,
     /** What this node alone may do now. */
     readonly leases: Leases,
+    private readonly folder: string,
   ) {
     this.daysAtOnce = data.daysAtOnce;
     this.definitions = data.definitions;
@@ -45,7 +52,7 @@ export class ClusterStore implements Store {
     addresses: { readonly clickhouse: ClickHouseAddress; readonly postgres: PostgresAddress },
     settings: StoreOptions,
   ): Promise<ClusterStore> {
-    return ClusterStore.of(addresses.postgres, settings, (elsewhere) =>
+    return ClusterStore.of(folder, addresses.postgres, settings, (elsewhere) =>
       ClickHouseStore.open(folder, addresses.clickhouse, settings, elsewhere),
     );
   }
@@ -57,12 +64,13 @@ export class ClusterStore implements Store {
     settings: StoreOptions,
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClusterStore> {
-    return ClusterStore.of(postgres, settings, (elsewhere) =>
+    return ClusterStore.of(folder, postgres, settings, (elsewhere) =>
       ClickHouseStore.with(folder, settings, connected, elsewhere),
     );
   }
 
   private static async of(
+    folder: string,
     address: PostgresAddress,
     settings: StoreOptions,
     openData: (elsewhere: Elsewhere) => Promise<ClickHouseStore>,
@@ -75,7 +83,7 @@ export class ClusterStore implements Store {
       });
       const data = await openData({ state, ledger: new LeaseLedger(state, leases) });
       const publisher = new Publisher(state, (inserts) => data.publish(inserts));
-      return new ClusterStore(data, state, publisher, new StateRevisions(state), leases);
+      return new ClusterStore(data, state, publisher, new StateRevisions(state), leases, folder);
     } catch (error) {
       await leases.close();
       await state.close();
@@ -153,7 +161,7 @@ export class ClusterStore implements Store {
         work({
           select,
           run: (statements) => {
-            isPublishing ||= statements.some(({ sql }) => isPublished(changedBy(sql)));
+            isPublishing ||= statements.some(({ sql }) => isPublished(changedBy(sql) ?? ''));
             return run(statements);
           },
         }),
@@ -230,15 +238,61 @@ export class ClusterStore implements Store {
   readonly tidy: Store['tidy'] = () => this.data.tidy();
   /** Only the files of the data folder: the databases are on servers, which have backups of their own. */
   readonly hold: Store['hold'] = (...given) => this.data.hold(...given);
-  readonly renewFile: Store['renewFile'] = (rows) => this.data.renewFile(rows);
 
+  /** Rows of state come as files, as those of data do: see ClickHouseStore. */
   async copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]) {
-    return this.data.copy(sql, sources, path, partitions);
+    const read: Record<string, string> = {};
+    const others: Record<string, string> = {};
+    const files: string[] = [];
+    try {
+      for (const [name, text] of Object.entries(sources)) {
+        if (homeOfSelect(text) === 'data') others[name] = text;
+        else {
+          // A killed process may leave a file of this name: see isSpool.
+          const file = join(this.folder, `rows-${name}_${randomUUID().replaceAll('-', '')}.parquet`);
+          files.push(file);
+          read[name] = await writeStateRows(this.state, text, file);
+        }
+      }
+      return await this.data.copy(withSources(sql, read), others, path, partitions);
+    } finally {
+      for (const file of files) await rm(file, { force: true });
+    }
   }
 
+  /**
+   * State first: what is found in data of before says what changes in it too. Cut off in between, all of it is done again, and finds that again.
+   */
   async rewrite(rewriting: Rewriting): Promise<void> {
-    await this.data.rewrite(rewriting);
+    await this.changing((inside) => rewriteState(inside, rewriting, this.withRows));
+    const added = Object.entries(rewriting.added).filter(([table]) => !isState(table));
+    await this.data.rewrite({
+      ...rewriting,
+      changes: rewriting.changes.filter(({ table }) => !isState(table)),
+      added: Object.fromEntries(added),
+    });
   }
+
+  /** PostgreSQL removes the rows of before by itself: it is told to, where the user may. */
+  async renewFile(rows: Sources): Promise<void> {
+    const [state, data] = [isState, (table: string) => !isState(table)].map((home) =>
+      Object.fromEntries(Object.entries(rows).filter(([table]) => home(table))),
+    ) as [Sources, Sources];
+    await this.data.renewFile(data);
+    await this.state.vacuum(STATE_TABLES);
+    if (Object.keys(state).length > 0) await this.changing((inside) => replaceState(inside, state));
+    await this.state.vacuum(Object.keys(state));
+  }
+
+  private readonly withRows: WithRows = async (select, sources, work) => {
+    const path = join(this.folder, `rows-found_${randomUUID().replaceAll('-', '')}.parquet`);
+    try {
+      await this.data.copy('SELECT * FROM found_rows', { found_rows: withSources(select, sources) }, path);
+      return await work(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  };
 
   async probe(now: number): Promise<void> {
     await this.state.run([

@@ -10,7 +10,7 @@ export function rewritingStatements(rewriting: Rewriting): { readonly sql: strin
   const isMeant = `org_id = ${quote(orgId)} AND day IN (SELECT day FROM ${days})`;
   const statements = [
     ...Object.entries(found).map(([name, text]) => `CREATE OR REPLACE TEMP TABLE ${name} AS ${text}`),
-    ...changes.flatMap(statementsOf),
+    ...changes.flatMap(changeStatements),
     ...ROLL_UPS.flatMap(({ name, text, tables }) => {
       const rows = Object.fromEntries(
         tables.map((table) => [table, `SELECT * FROM ${table} WHERE ${isMeant}`]),
@@ -38,7 +38,8 @@ export function rewritingStatements(rewriting: Rewriting): { readonly sql: strin
   return statements.map((sql) => ({ sql }));
 }
 
-function statementsOf({ table, where, set, lookedUp, merged }: RowChange): string[] {
+/** The statements of one change. */
+export function changeStatements({ table, where, set, lookedUp, merged }: RowChange): string[] {
   if (merged !== undefined)
     return [
       `CREATE OR REPLACE TEMP TABLE merged_rows AS SELECT ${merged.columns.join(', ')} FROM ${table} WHERE ${where} GROUP BY ${merged.by.join(', ')}`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BUILT_TABLES } from '../day-builder.js';
 import { digestSql } from '../row-digest.js';
 import { quote, withSources } from '../sql-text.js';
+import { isPublished } from '../state/homes.js';
 import type { Rewriting, RowChange, Sources } from '../store.js';
 import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
@@ -73,6 +74,8 @@ function columnOf(name: string, type: string): Column {
 function rowsBefore(table: string): string {
   const name = table.replace(/_rows$/, '');
   if (EMPTIED.includes(table)) return `SELECT * FROM ${table} WHERE false`;
+  // Without the rows of before a change.
+  if (isPublished(name) && table !== name) return `SELECT * FROM ${table} FINAL`;
   if (WITHOUT_HIDDEN.includes(name)) return `SELECT * FROM ${name}`;
   return (BUILT_TABLES as readonly string[]).includes(name)
     ? `SELECT * FROM ${table} WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`
