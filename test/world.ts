@@ -18,6 +18,7 @@ import { requireOrganizations } from '../src/store/organization.js';
 import type { Settled, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { addressOf, stateOf } from './postgres/server.js';
+import { watchHomes } from './statement-homes.js';
 
 /** Where data and state are: in PostgreSQL is the state of what is in ClickHouse otherwise. */
 export type StoreName = 'DuckDB' | 'ClickHouse' | 'PostgreSQL';
@@ -146,6 +147,7 @@ export class World {
         : ClusterStore.with(config.data, addressOf(await stateOf(config.data, atEnd)), settings, connected);
     };
     const store = await open();
+    if (name !== 'PostgreSQL') watchHomes(store);
     atEnd(() => store.close());
     const world = new World(folder, config, store);
     atEnd(() => world.inbox.close());

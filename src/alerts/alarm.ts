@@ -6,6 +6,7 @@ import type { Config } from '../settings/config.js';
 import {
   addDigests,
   alertsOfCheck,
+  claimDelivery,
   type Delivery,
   dueDeliveries,
   noteAttempt,
@@ -132,6 +133,7 @@ export async function sendDue(deps: AlarmDeps): Promise<void> {
 async function deliver(deps: AlarmDeps, delivery: Delivery & { orgId: string }): Promise<void> {
   const { store, clock } = deps;
   const { orgId, deliveryId } = delivery;
+  if (!(await claimDelivery(store, orgId, deliveryId, clock()))) return;
   const attempts = delivery.attempts + 1;
   const note = (state: Delivery['state'], nextAt: number, answer: string) =>
     noteAttempt(store, orgId, deliveryId, { state, attempts, nextAt, answer });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Queue } from '../store/queue.js';
 import { type AccessEntry, addEntries, type Scope } from '../store/state/access-log.js';
@@ -64,8 +65,8 @@ export class AccessLog {
         this.dropped += 1;
         continue;
       }
-      // Microseconds, so that numbers go on growing after a restart.
-      this.newest = Math.max(this.newest + 1, askedAt * 1000);
+      // Microseconds, so that numbers go on growing after a restart. Nodes draw those within a millisecond, so that they seldom meet.
+      this.newest = Math.max(this.newest + 1, askedAt * 1000 + randomInt(1000));
       this.waiting.push({
         ...{ orgId, entryNo: this.newest, askedAt, fingerprint: credential, userId, ...rest },
         ...{ scope, about, sqlDigest: sqlDigest ?? null, sqlTables: sqlTables ?? null },

@@ -298,10 +298,12 @@ export class Computers {
     return computer;
   }
 
-  delete({ id }: Pick<Computer, 'id'>): Promise<void> {
-    return this.store.run([
-      { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
-    ]);
+  delete({ orgId, id }: Pick<Computer, 'orgId' | 'id'>): Promise<void> {
+    return this.inTurn(orgId, (turn) =>
+      turn.run([
+        { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
+      ]),
+    );
   }
 
   private inTurn<T>(orgId: string, work: (turn: Store) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import type { Day } from '../../day.js';
 import { ulid } from '../../ulid.js';
 import { quote, quoteInstant } from '../sql-text.js';
 import type { Parameters, Row, Store } from '../store.js';
-import { inTurn } from './of-store.js';
+import { inTurn, isShared } from './of-store.js';
 import { inParts } from './person.js';
 
 /** What a sentence of an alert is made of. */
@@ -246,6 +246,34 @@ export async function newestDeliveries(
     { org_id: orgId, limit },
   );
   return rows.map(deliveryOf);
+}
+
+/** How long a message is one node's to send. */
+const CLAIM_MS = 5 * 60_000;
+
+/** Claims a message that is due, so that no other node sends it as well. Answers whether it is still due. */
+export async function claimDelivery(
+  store: Store,
+  orgId: string,
+  deliveryId: string,
+  now: number,
+): Promise<boolean> {
+  if (!(await isShared(store))) return true;
+  return inTurn(store, `deliveries ${orgId}`, async (turn) => {
+    const [due] = await turn.select(
+      `SELECT 1 AS found FROM deliveries
+      WHERE org_id = $org_id AND delivery_id = $id AND state = 'waiting' AND next_at <= instant($now)`,
+      { org_id: orgId, id: deliveryId, now },
+    );
+    if (due === undefined) return false;
+    await turn.run([
+      {
+        sql: 'UPDATE deliveries SET next_at = instant($until) WHERE org_id = $org_id AND delivery_id = $id',
+        parameters: { org_id: orgId, id: deliveryId, until: now + CLAIM_MS },
+      },
+    ]);
+    return true;
+  });
 }
 
 /** Notes what came of an attempt. */

@@ -69,6 +69,11 @@ export class OfStore<Fact> {
   }
 }
 
+/** Whether other nodes have the same state. What is claimed for a while has to be claimed only then. */
+export async function isShared(store: Store): Promise<boolean> {
+  return (await store.stateRevision('organizations')) !== '';
+}
+
 /** Long work of this process, one after another for each store. It may wait for anything; a lease keeps other nodes from it. */
 export class OneAtATime {
   private readonly queues = new WeakMap<Store, Queue>();

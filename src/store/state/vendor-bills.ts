@@ -1,6 +1,7 @@
 import type { Day } from '../../day.js';
 import { quote } from '../sql-text.js';
 import type { Store } from '../store.js';
+import { inTurn } from './of-store.js';
 
 /** What a vendor bills on a day, in lines of JSON: item, usd, gross_usd and tokens. */
 export interface BilledDay {
@@ -57,5 +58,8 @@ export async function replaceBilledDays(
   for (let next = 0; next < rows.length; next += TOGETHER)
     inserts.push(`INSERT INTO vendor_bills VALUES ${rows.slice(next, next + TOGETHER).join(', ')}`);
   const isReplaced = `org_id = ${quote(orgId)} AND report = ${quote(name)} AND day IN (${days.map(({ day }) => quote(day)).join(', ')})`;
-  await store.run([`DELETE FROM vendor_bills WHERE ${isReplaced}`, ...inserts].map((sql) => ({ sql })));
+  // Otherwise two that replace the same days would both leave their rows.
+  await inTurn(store, `vendor_bills ${orgId}`, (turn) =>
+    turn.run([`DELETE FROM vendor_bills WHERE ${isReplaced}`, ...inserts].map((sql) => ({ sql }))),
+  );
 }

@@ -3,6 +3,7 @@ import { addDays, dayOf } from '../../day.js';
 import { quote, quoteInstant, readSql } from '../sql-text.js';
 import type { Store } from '../store.js';
 import { erasedIn } from './erased-names.js';
+import { inTurn } from './of-store.js';
 import { GroupName, PersonName, UserId } from './person.js';
 
 /** A person whom a vendor lists, or one team of a person. */
@@ -51,7 +52,8 @@ export async function replaceRoster(
   ];
   for (let next = 0; next < values.length; next += TOGETHER)
     statements.push(`INSERT INTO vendor_roster VALUES ${values.slice(next, next + TOGETHER).join(', ')}`);
-  await store.run(statements.map((sql) => ({ sql })));
+  // Otherwise two that replace the same list would both leave their rows.
+  await inTurn(store, `vendor_roster ${orgId}`, (turn) => turn.run(statements.map((sql) => ({ sql }))));
 }
 
 /** Removes what other reports than these have listed. */
