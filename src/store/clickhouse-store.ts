@@ -13,6 +13,7 @@ import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewri
 import { applyChanges, definedIn, viewQueries } from './clickhouse/clickhouse-schema.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
+import { EventRemover } from './clickhouse/event-remover.js';
 import type { Ledger } from './clickhouse/ledger.js';
 import { Names } from './clickhouse/names.js';
 import { openInstance, openingAgain, type Resources } from './database-file.js';
@@ -23,7 +24,6 @@ import { clickHousePlace, Mark } from './loss-mark.js';
 import { Queue } from './queue.js';
 import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
-import { removableOf } from './removable-days.js';
 import { Renewable } from './renewable.js';
 import {
   applyChanges as applyDuckDbChanges,
@@ -31,7 +31,7 @@ import {
   type Defined,
   requireUpToDate,
 } from './schema-change.js';
-import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
+import { copyOf, quote, withSources } from './sql-text.js';
 import { isAboutState } from './state/homes.js';
 import {
   type Batch,
@@ -51,8 +51,11 @@ import {
 import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
 
-/** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
-const REMOVED_TOGETHER = 2000;
+/** Names the work of whoever changes tables, or their definitions, prices and rates. */
+const SCHEMA = 'schema';
+
+/** Names the work of whoever exchanges tables for copies of them. */
+const EXCHANGE = 'exchange';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
 const READS_AT_MOST = 3;
@@ -143,7 +146,7 @@ export class ClickHouseStore implements Store {
     private readonly staging: Renewable<Staging>,
     private readonly mark: Mark,
     private readonly builder: ClickHouseBuilder,
-    private readonly rewriter: ClickHouseRewriter,
+    private readonly remover: EventRemover,
     private readonly settings: Resources & ReferencePaths & { readonly now: number },
     private readonly folder: string,
     readonly definitions: string,
@@ -187,12 +190,15 @@ export class ClickHouseStore implements Store {
       client = await connected();
       const session = new ClickHouseSession(client);
       const ledger = elsewhere?.ledger ?? new ClickHouseLedger(session);
-      // Before an upgrade, since the copies have the columns of before.
-      if (settings.isReading !== true) await finishRenewal(session, (step) => step());
+      const change = async () => {
+        // Before an upgrade, since the copies have the columns of before.
+        if (!isStateElsewhere) await finishRenewal(session, (step) => step());
+        return applyChanges(session, settings, isStateElsewhere);
+      };
       const definitions =
         settings.isReading === true
           ? await requireUpToDate(definedIn(session, isStateElsewhere), settings)
-          : await applyChanges(session, settings, isStateElsewhere);
+          : ((await ledger.leading(SCHEMA, change, true)) as string);
       const staging = await Renewable.start<Staging>(
         {
           open: async (broke) => {
@@ -224,14 +230,14 @@ export class ClickHouseStore implements Store {
           : (await names()).select(sql);
       const mark = await Mark.open(clickHousePlace(folder), select, settings);
       const builder = new ClickHouseBuilder(session, ledger, settings.daily ?? dailySql);
-      const rewriter = new ClickHouseRewriter(session);
+      const remover = new EventRemover(session, ledger);
       return new ClickHouseStore(
         session,
         ledger,
         staging,
         mark,
         builder,
-        rewriter,
+        remover,
         settings,
         folder,
         definitions,
@@ -249,12 +255,21 @@ export class ClickHouseStore implements Store {
   }
 
   /**
-   * All SELECTs name the same numbers. Where the views of the database say what counts, it reads again when a batch or a build came to count
-   * meanwhile; that is rare, and takes as long as one insert.
+   * All SELECTs name the same numbers, and it reads again if tables were exchanged meanwhile. Where the views of the database say what counts,
+   * it does when a batch or a build came to count; that is rare, and takes as long as one insert.
    */
   async snapshot<T>(read: Read<T>): Promise<T> {
-    const counted = await this.ledger.counted();
-    if (counted !== undefined) return this.readBy(new Names(viewQueries(), counted), read);
+    for (let counted = await this.ledger.counted(); counted !== undefined; ) {
+      if (counted.exchanges % 2 === 0) {
+        try {
+          const result = await this.readBy(new Names(viewQueries(), counted), read);
+          if ((await this.ledger.exchanges()) === counted.exchanges) return result;
+        } catch (error) {
+          if ((await this.ledger.exchanges()) === counted.exchanges) throw error;
+        }
+      } else await this.finishExchange();
+      counted = await this.ledger.counted();
+    }
     const work = () => this.readBy(undefined, read);
     for (let reads = 0; reads < READS_AT_MOST && !this.isCutOff; reads += 1) {
       const before = this.commits;
@@ -444,32 +459,22 @@ export class ClickHouseStore implements Store {
     return this.leading(`build ${group}`, () => this.beside(work)).finally(() => this.wrote());
   }
 
-  /** Days that are noted count as removed from then on; their rows can go at any time after that. */
-  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
-    return this.exclusive(async () => {
-      const { session } = this;
-      const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
-      for (let at = 0; at < removed.length; at += REMOVED_TOGETHER) {
-        const some = valuesOf(removed.slice(at, at + REMOVED_TOGETHER));
-        await this.commit(() =>
-          session.run(
-            `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM VALUES('org_id String, day Date', ${some})`,
-            { removed_at: removedAt },
-          ),
-        );
-      }
-      // Covers work that was cut off before it got here, too.
-      const isRemoved = '(org_id, day) IN (SELECT org_id, day FROM removed_days)';
-      const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
-      if (Number(left?.events) > 0)
-        // Rows that are only marked as deleted would stay on disk until parts happen to be merged.
-        await session.run(`ALTER TABLE events_rows DELETE WHERE ${isRemoved} SETTINGS mutations_sync = 2`);
-      return removed;
-    });
+  /** Nobody settles or builds days of these groups meanwhile. */
+  async removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
+    const removed: OrgDay[] = [];
+    for (const group of this.groups) {
+      const own = days.filter(({ orgId }) => this.groupOf(orgId) === group);
+      // Without any, too: it covers work that was cut off.
+      if (own.length === 0 && this.groups.length > 1) continue;
+      const work = () => this.exclusive(() => this.remover.remove(own, removedAt, group, this.commit));
+      removed.push(...(await this.leading(`build ${group}`, () => this.leading(`settle ${group}`, work))));
+    }
+    return removed;
   }
 
   refresh(): Promise<void> {
-    return this.writing(() => bringUpToDate(this.defined, this.settings));
+    const work = () => this.writing(() => bringUpToDate(this.defined, this.settings));
+    return this.ledger.leading(SCHEMA, work, true) as Promise<void>;
   }
 
   rest(): Promise<void> {
@@ -488,12 +493,12 @@ export class ClickHouseStore implements Store {
   }
 
   rewrite(rewriting: Rewriting): Promise<void> {
-    return this.renewing(() => this.rewriter.rewrite(rewriting, this.commit));
+    return this.renewing((rewriter, commit) => rewriter.rewrite(rewriting, commit));
   }
 
   /** The staging file, which has bytes of rows of before, and the tables of `rows`: others are written anew whenever they are rewritten. */
   renewFile(rows: Sources): Promise<void> {
-    return this.renewing(async () => {
+    return this.renewing(async (rewriter, commit) => {
       const { folder, settings } = this;
       const draft = await emptyCopy(folder, settings);
       this.exchanging = this.staging
@@ -502,23 +507,56 @@ export class ClickHouseStore implements Store {
           this.exchanging = undefined;
         });
       await this.exchanging;
-      await this.rewriter.renew(rows, this.commit);
+      await rewriter.renew(rows, commit);
     });
   }
 
-  private renewing(work: () => Promise<void>): Promise<void> {
-    return this.writing(async () => {
-      this.isRenewing = true;
-      try {
-        await Promise.allSettled(this.appends);
-        await work();
-      } catch (error) {
-        this.isCutOff = true;
-        throw error;
-      } finally {
-        this.isRenewing = false;
-      }
-    });
+  /** Nobody settles or builds meanwhile, on any node: the tables have the rows of all groups. */
+  private renewing(work: (rewriter: ClickHouseRewriter, commit: Commit) => Promise<void>): Promise<void> {
+    const alone = () =>
+      this.writing(async () => {
+        const { ledger } = this;
+        const counted = await ledger.counted();
+        const session =
+          counted === undefined ? this.session : this.session.naming(new Names(viewQueries(), counted));
+        this.isRenewing = true;
+        try {
+          await Promise.allSettled(this.appends);
+          await work(new ClickHouseRewriter(session), this.exchange);
+        } catch (error) {
+          this.isCutOff = counted === undefined;
+          throw error;
+        } finally {
+          this.isRenewing = false;
+        }
+      });
+    const names = [
+      ...this.groups.map((group) => `build ${group}`),
+      ...this.groups.map((group) => `settle ${group}`),
+      EXCHANGE,
+    ];
+    const led = names.reduceRight<() => Promise<unknown>>(
+      (inside, name) => () => this.ledger.leading(name, inside, true),
+      alone,
+    );
+    return led() as Promise<void>;
+  }
+
+  /** Exchanges tables so that no reader, on any node, sees some of before and some of after it. */
+  private readonly exchange: Commit = (step) => this.commit(() => this.ledger.exchanging(step));
+
+  /** Waits until all tables are exchanged, and does it itself if whoever began with it is gone. */
+  private async finishExchange(): Promise<void> {
+    const { ledger, session } = this;
+    await ledger.leading(
+      EXCHANGE,
+      async () => {
+        const counted = await ledger.counted();
+        if (counted === undefined || counted.exchanges % 2 === 0) return;
+        await ledger.exchanging(() => finishRenewal(session, (step) => step()));
+      },
+      true,
+    );
   }
 
   async probe(now: number): Promise<void> {

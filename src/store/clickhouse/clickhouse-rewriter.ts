@@ -165,7 +165,7 @@ export class ClickHouseRewriter {
     const written = await this.written();
     for (const [name, text] of Object.entries(found))
       await session.run(
-        `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY tuple() COMMENT ${quote(FOUND)} AS ${text}`,
+        `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY tuple() COMMENT ${quote(FOUND)} AS ${session.spell(text)}`,
       );
     const changes = await this.withoutIdle(rewriting.changes);
     const copying = await this.copying();
@@ -177,8 +177,7 @@ export class ClickHouseRewriter {
       await this.copy(table, own.reduce(afterChange, rowsBefore(table)), copying);
     }
     await this.digest(rewriting, tables, copying);
-    for (const [table, text] of Object.entries(added))
-      await session.run(`INSERT INTO ${rowsOf(table)}${COPY} ${text}`);
+    for (const [table, text] of Object.entries(added)) await session.insert(`${rowsOf(table)}${COPY}`, text);
     await this.exchange(copying, commit);
   }
 
@@ -230,8 +229,9 @@ export class ClickHouseRewriter {
     const names = own.map(({ name }) => name).join(', ');
     const values = own.map(({ value }) => value).join(', ');
     // Each build has a partition of its own, and an insert by itself takes a hundred at most.
-    await session.run(
-      `INSERT INTO ${table}${COPY} (${names}) SELECT ${values} FROM (${rows}) AS changed_row SETTINGS max_partitions_per_insert_block = 0`,
+    await session.insert(
+      `${table}${COPY} (${names})`,
+      `SELECT ${values} FROM (${rows}) AS changed_row SETTINGS max_partitions_per_insert_block = 0`,
     );
   }
 
@@ -246,8 +246,9 @@ export class ClickHouseRewriter {
     const due = `SELECT org_id, day FROM days WHERE org_id = ${quote(orgId)} AND day IN (SELECT day FROM ${days})`;
     for (const table of BUILT_TABLES.filter((name) => tables.has(rowsOf(name)))) {
       const rows = `SELECT ${columnNames(table).join(', ')} FROM ${rowsOf(table)}${COPY}`;
-      await session.run(
-        `INSERT INTO ${DIGESTS} (org_id, day, table_name, row_count, digest) ${withSources(digestSql(table), { due, [table]: rows })}`,
+      await session.insert(
+        `${DIGESTS} (org_id, day, table_name, row_count, digest)`,
+        withSources(digestSql(table), { due, [table]: rows }),
       );
     }
     const key = 'org_id, day, table_name';
@@ -258,15 +259,15 @@ export class ClickHouseRewriter {
       copying,
     );
     const builds = 'JOIN newest_days ON newest_days.org_id = fresh.org_id AND newest_days.day = fresh.day';
-    await session.run(
-      `INSERT INTO ${table}${COPY} (${key}, row_count, digest, build)
-      SELECT fresh.org_id, fresh.day, fresh.table_name, fresh.row_count, fresh.digest, newest_days.version
+    await session.insert(
+      `${table}${COPY} (${key}, row_count, digest, build)`,
+      `SELECT fresh.org_id, fresh.day, fresh.table_name, fresh.row_count, fresh.digest, newest_days.version
       FROM ${DIGESTS} AS fresh
       ${builds}`,
     );
-    await session.run(
-      `INSERT INTO ${rowsOf('restatements')}${COPY} (${columnNames('restatements').join(', ')}, build)
-      SELECT fresh.org_id, fresh.day, fresh.table_name, digests.digest, fresh.digest, instant(${at}), ${quote(reason)}, newest_days.version
+    await session.insert(
+      `${rowsOf('restatements')}${COPY} (${columnNames('restatements').join(', ')}, build)`,
+      `SELECT fresh.org_id, fresh.day, fresh.table_name, digests.digest, fresh.digest, instant(${at}), ${quote(reason)}, newest_days.version
       FROM ${DIGESTS} AS fresh
       JOIN digests ON digests.org_id = fresh.org_id AND digests.day = fresh.day AND digests.table_name = fresh.table_name
       ${builds}

@@ -149,7 +149,11 @@ export class ClickHouseSession {
     return new ClickHouseSession(this.client, this.url, this.settings, names);
   }
 
-  /** A SELECT, with what its names mean. */
+  /** A SELECT with what its names mean to this reader, to be a part of another statement. */
+  spell(sql: string): string {
+    return this.names?.spell(sql) ?? sql;
+  }
+
   private named(sql: string, parameters: Parameters): string {
     return spelled(this.names?.spell(sql, parameters) ?? sql, parameters);
   }

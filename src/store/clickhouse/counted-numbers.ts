@@ -20,6 +20,8 @@ export interface Counting {
 export interface Counted {
   readonly batch: Counting;
   readonly build: Counting;
+  /** How often tables began or ended to be exchanged for others: odd while they are. */
+  readonly exchanges: number;
 }
 
 /** Holes of so many numbers are named one by one. */
@@ -60,10 +62,10 @@ export function withNewest(counted: Counted, group: number, newest: Partial<Reco
       other === group ? (newest[kind] ?? number) : number,
     ),
   });
-  return { batch: changed('batch'), build: changed('build') };
+  return { ...counted, batch: changed('batch'), build: changed('build') };
 }
 
 /** Names what counts: as long as it stays the same, so do the rows that count. */
 export function revisionOf(counted: Counted): string {
-  return KINDS.map((kind) => counted[kind].newest.join(' ')).join(' | ');
+  return [...KINDS.map((kind) => counted[kind].newest.join(' ')), counted.exchanges].join(' | ');
 }

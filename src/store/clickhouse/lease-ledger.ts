@@ -2,7 +2,7 @@ import { ALL_GROUPS, GROUPS, groupOf, groupOfNumber } from '../group.js';
 import type { Leases } from '../postgres/leases.js';
 import type { PostgresSession, Transaction } from '../postgres/postgres-session.js';
 import { StoreUnavailable } from '../store-fault.js';
-import { type Counted, type Counting, KINDS, NEVER, revisionOf, withNewest } from './counted-numbers.js';
+import { type Counted, type Counting, type Kind, NEVER, revisionOf, withNewest } from './counted-numbers.js';
 import type { Attempt, Last, Ledger } from './ledger.js';
 
 /** The task of a lease whose numbers are of a kind. */
@@ -70,24 +70,43 @@ export class LeaseLedger implements Ledger {
       `SELECT leases.name, leases.number, holes.first, holes.last
       FROM leases
       LEFT JOIN holes ON holes.name = leases.name
-      WHERE leases.name LIKE 'settle %' OR leases.name LIKE 'build %'
+      WHERE leases.name LIKE 'settle %' OR leases.name LIKE 'build %' OR leases.name = 'exchanges'
       ORDER BY holes.first`,
     );
-    return Object.fromEntries(
-      KINDS.map((kind): [string, Counting] => {
-        const own = rows.filter(({ name }) => String(name).startsWith(`${TASKS[kind]} `));
-        const newest = new Map(own.map(({ number }) => [groupOfNumber(Number(number)), Number(number)]));
-        return [
-          kind,
-          {
-            newest: ALL_GROUPS.map((group) => newest.get(group) ?? 0),
-            holes: own
-              .filter(({ first }) => first !== null)
-              .map(({ first, last }) => ({ first: Number(first), last: Number(last) })),
-          },
-        ];
-      }),
-    ) as unknown as Counted;
+    const countingOf = (kind: Kind): Counting => {
+      const own = rows.filter(({ name }) => String(name).startsWith(`${TASKS[kind]} `));
+      const newest = new Map(own.map(({ number }) => [groupOfNumber(Number(number)), Number(number)]));
+      return {
+        newest: ALL_GROUPS.map((group) => newest.get(group) ?? 0),
+        holes: own
+          .filter(({ first }) => first !== null)
+          .map(({ first, last }) => ({ first: Number(first), last: Number(last) })),
+      };
+    };
+    const exchanges = rows.find(({ name }) => name === 'exchanges');
+    return {
+      batch: countingOf('batch'),
+      build: countingOf('build'),
+      exchanges: Number(exchanges?.number ?? 0),
+    };
+  }
+
+  async exchanges(): Promise<number> {
+    const [row] = await this.session.select("SELECT number FROM leases WHERE name = 'exchanges'");
+    return Number(row?.number ?? 0);
+  }
+
+  /** The number is odd from before the step until after it, whoever ends it. */
+  async exchanging(step: () => Promise<void>): Promise<void> {
+    await this.session.run([
+      {
+        sql: `INSERT INTO leases AS known (name, epoch, expires_at, taken, number)
+          VALUES ('exchanges', 0, clock_timestamp(), 0, 1)
+          ON CONFLICT (name) DO UPDATE SET number = known.number + 1 + known.number % 2`,
+      },
+    ]);
+    await step();
+    await this.session.run([{ sql: "UPDATE leases SET number = number + 1 WHERE name = 'exchanges'" }]);
   }
 
   async revision(): Promise<string> {

@@ -50,4 +50,7 @@ export interface Ledger {
   past(attempt: Attempt): Promise<Counted | undefined>;
   /** Forgets attempts of a group that ended long ago, and whose rows were taken out: nobody writes any under their numbers now. */
   forget(group: number): Promise<void>;
+  /** Exchanges tables, or goes on with it. Readers notice: `counted` tells, and `exchanges` alone what it tells of that. */
+  exchanging(step: () => Promise<void>): Promise<void>;
+  exchanges(): Promise<number>;
 }

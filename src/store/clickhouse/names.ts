@@ -5,6 +5,9 @@ import { type Counted, isCounted, type Kind } from './counted-numbers.js';
 /** How a view says which rows count: its text is the same whether one process writes to the database or several. */
 const COUNTS = /\b(own_)?(batch|build)_counts\(((?:(\w+)\.)?\w+)\)/g;
 
+/** A name that a WITH gives a meaning. */
+const GIVEN = /\b(\w+) AS (?:MATERIALIZED )?\(/g;
+
 /** The last rows that one process writes, which make a batch or build count, and the column of its number. */
 const LAST_ROWS = { batch: 'batch) FROM batches_rows', build: 'version) FROM days_rows' };
 
@@ -22,7 +25,7 @@ function countedByNumber(text: string, counted: Counted, parameters: Parameters)
     COUNTS,
     (_, _own: string | undefined, kind: Kind, column: string, table: string | undefined) => {
       const counts = isCounted(counted[kind], column);
-      return Object.hasOwn(parameters, 'org_id')
+      return (parameters.org_id ?? null) !== null
         ? `${counts} AND ${table === undefined ? '' : `${table}.`}org_id = $org_id`
         : counts;
     },
@@ -54,9 +57,12 @@ export class Names {
   /** A SELECT as this reader asks it. */
   spell(sql: string, parameters: Parameters = {}): string {
     const meanings = new Map<string, string>();
+    // What a text gives a meaning itself has that.
+    const given = new Set([...sql.matchAll(GIVEN)].map(([, name = '']) => name));
     const collect = (text: string) => {
       for (const name of namesIn(text)) {
-        const meaning = meanings.has(name) ? undefined : this.meaningOf(name);
+        if (meanings.has(name) || given.has(name)) continue;
+        const meaning = this.meaningOf(name);
         if (meaning === undefined) continue;
         collect(meaning);
         meanings.set(name, this.counts(meaning, parameters));
