@@ -37,8 +37,12 @@ const PROGRAM = [
   'test/words.test.ts',
 ];
 
-/** What a killed process leaves in ClickHouse, and several nodes that write to it. */
-const IN_CLICKHOUSE = ['test/clickhouse/kill.test.ts', 'test/clickhouse/nodes.test.ts'];
+/** Tests of the program that need ClickHouse's engine: its HTTP front, what a killed process leaves, and several nodes. */
+const WITH_CLICKHOUSE = [
+  'test/clickhouse/front.test.ts',
+  'test/clickhouse/kill.test.ts',
+  'test/clickhouse/nodes.test.ts',
+];
 
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
 const FAULTS = [
@@ -202,7 +206,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'Program',
-          include: isInstalled() ? [...PROGRAM, ...IN_CLICKHOUSE] : PROGRAM,
+          include: isInstalled() ? [...PROGRAM, ...WITH_CLICKHOUSE] : PROGRAM,
           provide: { store: 'DuckDB', faults: { kills: 6, seed: 20261123, soakMinutes: 0.5 } },
         },
       },
