@@ -39,6 +39,7 @@ const PROGRAM = [
 
 /** Tests of the program that need ClickHouse's engine: its HTTP front, what a killed process leaves, and several nodes. */
 const WITH_CLICKHOUSE = [
+  'test/clickhouse/cluster.test.ts',
   'test/clickhouse/front.test.ts',
   'test/clickhouse/kill.test.ts',
   'test/clickhouse/nodes.test.ts',

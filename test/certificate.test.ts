@@ -55,7 +55,13 @@ const CLIENTS: [string, () => Promise<unknown>][] = [
     async () => {
       const { config } = await World.create();
       const data = temporaryFolder();
-      const address = { url, username: 'default', password: '', database: 'daybook' };
+      const address = {
+        urls: [url],
+        username: 'default',
+        password: '',
+        database: 'daybook',
+        cluster: undefined,
+      };
       return ClickHouseStore.open(data, address, { ...config, now: 0 });
     },
   ],

@@ -13,7 +13,9 @@ SET enable_lightweight_update = 1;
 -- A CTE that says MATERIALIZED is computed once.
 SET enable_materialized_cte = 1;
 -- A repeated insert is intended, because the table was emptied in between. One thread writes one part: all or nothing.
-SET insert_deduplicate = 0;
+SET deduplicate_insert = 'disable';
+SET deduplicate_insert_select = 'disable';
+SET async_insert = 0;
 SET max_insert_threads = 1;
 -- Statements can name all people of an organization.
 SET max_query_size = 16777216;

@@ -82,7 +82,7 @@ export const Settings = z.object({
   clickhouse: setting(
     'DAYBOOK_STORE',
     z.string().default('duckdb').transform(toClickHouse),
-    '`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)',
+    '`duckdb`, or `clickhouse://user:password@host:8123/database`, also with several hosts and a `?cluster=`: [ClickHouse](clickhouse.md)',
   ),
   /** Undefined for the store's own database. */
   postgres: setting(

@@ -2,40 +2,52 @@ import { z } from 'zod';
 
 /** The address of a ClickHouse database. */
 export interface ClickHouseAddress {
-  /** The server's HTTP interface, such as `http://host:8123`. */
-  readonly url: string;
+  /** The HTTP interfaces of its servers, such as `http://host:8123`: at least one. */
+  readonly urls: readonly string[];
   readonly username: string;
   readonly password: string;
   readonly database: string;
+  /** The name by which the servers know that they are the replicas of one cluster. */
+  readonly cluster: string | undefined;
 }
 
-/** Parses `clickhouse://user:password@host:8123/database`; with `clickhouses:` the connection is encrypted. */
+const HOSTS_AT_MOST = 32;
+
+/** Scheme, user, hosts, database, and what stands behind a question mark. No URL, since there can be several hosts. */
+const CLICKHOUSE =
+  /^(clickhouses?):\/\/(.*@)?([^@/?#]+)\/([A-Za-z_][A-Za-z0-9_]*)(?:\?cluster=([A-Za-z0-9_.-]+))?$/;
+
+/**
+ * Parses `clickhouse://user:password@host:8123,other:8123/database?cluster=name`; with `clickhouses:` the connections are encrypted.
+ */
 export function toClickHouse(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
   if (text === 'duckdb') return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const database = url?.pathname.slice(1) ?? '';
-  if (
-    url === undefined ||
-    !/^clickhouses?:$/.test(url.protocol) ||
-    url.hostname === '' ||
-    !/^[A-Za-z_][A-Za-z0-9_]*$/.test(database) ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  const [, scheme, user = '', hosts = '', database = '', cluster] = CLICKHOUSE.exec(text) ?? [];
+  const isEncrypted = scheme === 'clickhouses';
+  const urls = hosts.split(',').map((host) => `${scheme}://${user}${host}`);
+  if (scheme === undefined || urls.length > HOSTS_AT_MOST || !urls.every(isServer)) {
     context.addIssue({
       code: 'custom',
       message: 'must be duckdb or clickhouse://user:password@host:8123/database',
     });
     return z.NEVER;
   }
-  const isEncrypted = url.protocol === 'clickhouses:';
-  const port = url.port === '' ? (isEncrypted ? '8443' : '8123') : url.port;
+  const all = urls.map((url) => new URL(url));
+  const [{ username, password } = { username: '', password: '' }] = all;
   return {
-    url: `${isEncrypted ? 'https' : 'http'}://${url.hostname}:${port}`,
-    username: decodeURIComponent(url.username) || 'default',
-    password: decodeURIComponent(url.password),
+    urls: all.map(({ hostname, port }) => {
+      const own = port === '' ? (isEncrypted ? '8443' : '8123') : port;
+      return `${isEncrypted ? 'https' : 'http'}://${hostname}:${own}`;
+    }),
+    username: decodeURIComponent(username) || 'default',
+    password: decodeURIComponent(password),
     database,
+    cluster,
   };
+}
+
+function isServer(url: string): boolean {
+  return URL.canParse(url) && new URL(url).hostname !== '';
 }
 
 /** The address of objects in an S3-compatible store. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
@@ -11,6 +11,7 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.
 import { ClickHouseLedger } from './clickhouse/clickhouse-ledger.js';
 import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewriter.js';
 import { applyChanges, definedIn, viewQueries } from './clickhouse/clickhouse-schema.js';
+import { ClickHouseServers } from './clickhouse/clickhouse-servers.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
 import { EventRemover } from './clickhouse/event-remover.js';
@@ -64,44 +65,49 @@ const READS_AT_MOST = 3;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
 /** The name is a database's: it goes into a statement as it is. */
-function connectTo({ url, username, password, database }: ClickHouseAddress): ClickHouseClient {
-  return createClient({
+function connectTo({ urls, username, password, database, cluster }: ClickHouseAddress): ClickHouseServers {
+  const servers = urls.map((url) => ({
     url,
-    username,
-    password,
-    database,
-    application: 'daybook',
-    request_timeout: REQUEST_TIMEOUT_MS,
-    compression: { response: true },
-    // Errors are thrown, and reported once.
-    log: { level: ClickHouseLogLevel.OFF },
-  });
+    client: createClient({
+      url,
+      username,
+      password,
+      database,
+      application: 'daybook',
+      request_timeout: REQUEST_TIMEOUT_MS,
+      compression: { response: true },
+      // Errors are thrown, and reported once.
+      log: { level: ClickHouseLogLevel.OFF },
+    }),
+  }));
+  return ClickHouseServers.from(servers, cluster, randomInt(urls.length));
 }
 
 /**
  * Creates the database if it is missing. A user without that right can use one that somebody else has created. Throws a UsageError where
- * that can't be, or there is none to read, and StoreUnavailable when the server can't be reached.
+ * that can't be, or there is none to read, and StoreUnavailable when no server can be reached.
  */
 async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
-  const client = connectTo({ ...address, database: 'system' });
+  const servers = connectTo({ ...address, database: 'system' });
+  const urls = address.urls.join(' or ');
   try {
-    const session = new ClickHouseSession(client, address.url);
+    const session = new ClickHouseSession(servers, { namesServer: true });
     const found = await session.select('SELECT 1 FROM system.databases WHERE name = $name', {
       name: address.database,
     });
     if (found.length > 0) return;
     if (isReading)
       throw new UsageError(
-        `The ClickHouse server ${address.url} has no database ${address.database}: "daybook ingest" makes it, and DAYBOOK_STORE can name another.`,
+        `The ClickHouse server ${urls} has no database ${address.database}: "daybook ingest" makes it, and DAYBOOK_STORE can name another.`,
       );
     await session.run(`CREATE DATABASE ${address.database}`);
   } catch (error) {
     if (error instanceof UsageError || error instanceof StoreUnavailable) throw error;
     throw new UsageError(
-      `The ClickHouse server ${address.url} can't be used (${reasonOf(error)}): correct DAYBOOK_STORE.`,
+      `The ClickHouse server ${urls} can't be used (${reasonOf(error)}): correct DAYBOOK_STORE.`,
     );
   } finally {
-    await client.close();
+    await servers.close();
   }
 }
 
@@ -179,13 +185,13 @@ export class ClickHouseStore implements Store {
   static async with(
     folder: string,
     settings: StoreOptions,
-    connected: () => Promise<ClickHouseClient>,
+    connected: () => Promise<ClickHouseClient | ClickHouseServers>,
     elsewhere?: Elsewhere,
   ): Promise<ClickHouseStore> {
     const isStateElsewhere = elsewhere !== undefined;
     const instance = await openInstance(folder, STAGING, settings);
     const openFile = openingAgain(instance, folder, STAGING, settings);
-    let client: ClickHouseClient | undefined;
+    let client: ClickHouseClient | ClickHouseServers | undefined;
     try {
       client = await connected();
       const session = new ClickHouseSession(client);
@@ -569,7 +575,7 @@ export class ClickHouseStore implements Store {
     await Promise.all(this.running);
     await this.queue.run(async () => {
       await this.mark.close();
-      await this.session.client.close();
+      await this.session.close();
       await this.staging.close();
     });
   }

@@ -8,6 +8,7 @@ import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
 import { BUILD_SCRATCH, rowsOf, SETTLE_SCRATCH } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
+import { tablesOnAll } from './replicas.js';
 
 /** How the name of a copy ends that takes the place of a table. */
 const COPY = '_renewed';
@@ -105,14 +106,14 @@ function afterChange(rows: string, { table, where, set, lookedUp, merged }: RowC
 
 /** The tables of a renewal that was cut off. */
 async function leftIn(session: ClickHouseSession) {
-  const ofDatabase = 'FROM system.tables WHERE database = currentDatabase()';
-  // Nobody's own tables of such names.
-  const isCopy = `endsWith(name, ${quote(COPY)}) AND left(name, length(name) - ${COPY.length}) IN (SELECT name ${ofDatabase})`;
-  const rows = await session.select(
-    `SELECT name, comment ${ofDatabase}
-      AND ((${isCopy}) OR (name = ${quote(WHOLE)} AND startsWith(comment, ${quote(RENEWED)})) OR comment = ${quote(FOUND)})`,
+  const tables = await tablesOnAll(
+    session,
+    ({ name, comment }, names) =>
+      // Nobody's own tables of such names.
+      (name.endsWith(COPY) && names.has(name.slice(0, -COPY.length))) ||
+      (name === WHOLE && comment.startsWith(RENEWED)) ||
+      comment === FOUND,
   );
-  const tables = rows.map(({ name, comment }) => ({ name: String(name), comment: String(comment) }));
   const whole = tables.find(({ name }) => name === WHOLE);
   const isWaiting = ({ name, comment }: { name: string; comment: string }) =>
     name.endsWith(COPY) && comment === whole?.comment;
@@ -163,10 +164,12 @@ export class ClickHouseRewriter {
     const { found, added } = rewriting;
     await finishRenewal(session, commit);
     const written = await this.written();
-    for (const [name, text] of Object.entries(found))
+    for (const [name, text] of Object.entries(found)) {
       await session.run(
-        `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY tuple() COMMENT ${quote(FOUND)} AS ${session.spell(text)}`,
+        `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY tuple() COMMENT ${quote(FOUND)} EMPTY AS ${session.spell(text)}`,
       );
+      await session.insert(name, text);
+    }
     const changes = await this.withoutIdle(rewriting.changes);
     const copying = await this.copying();
     const tables = new Set([...written, ...['digests', 'restatements', ...Object.keys(added)].map(rowsOf)]);

@@ -212,9 +212,11 @@ export async function applyChanges(
 ): Promise<string> {
   const database = definedIn(session, isStateElsewhere);
   await requireHome(database, isStateElsewhere);
-  await session.define(
-    `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
-  );
+  // Not each time: a cluster makes tables when all of its replicas are there, and a start can do without one.
+  if (!(await database.tables()).has('changes'))
+    await session.define(
+      `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
+    );
   for (const { number, name, text } of changesAfter(await newestChange(database))) {
     await session.define(forClickHouse(isStateElsewhere ? dataOnly(text) : text));
     await database.run('INSERT INTO changes SELECT $number, $name, fromUnixTimestamp64Milli($now)', {

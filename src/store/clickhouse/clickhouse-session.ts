@@ -5,19 +5,20 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import {
   type ClickHouseClient,
-  ClickHouseError,
   type ClickHouseSettings,
   drainStream,
   type ExecResult,
   parseError,
   ResultSet,
 } from '@clickhouse/client';
-import { codeOf, messageOf } from '../../exit.js';
-import { certificateFaultOf } from '../../network/certificate.js';
 import { quote, readSql, tokensOf } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
+import { connectionFaultOf, isDenied, NotFromServer, PROXY_ERRORS, toCaller } from './clickhouse-fault.js';
+import { type ClickHouseServer, ClickHouseServers } from './clickhouse-servers.js';
+import { CLUSTER_SETTINGS, forCluster } from './cluster-statement.js';
 import type { Names } from './names.js';
+import { whileAnswering } from './server-watch.js';
 
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */
 const SETTINGS: ClickHouseSettings = {
@@ -29,49 +30,6 @@ const SETTINGS: ClickHouseSettings = {
       .map((line) => line.slice('SET '.length, -1).replaceAll("'", '').split(' = ')),
   ),
 };
-
-/** The codes of connection errors, of the system and of Node. */
-const CONNECTION_ERRORS = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ETIMEDOUT',
-]);
-
-/** The statuses with which a proxy says that it doesn't reach the server. */
-const PROXY_ERRORS = new Set([502, 503, 504]);
-
-/** The server's codes of errors that pass: it has too much to do, or no room. */
-const PASSING_ERRORS = new Set([
-  'NOT_ENOUGH_SPACE',
-  'TABLE_IS_READ_ONLY',
-  'TOO_MANY_PARTS',
-  'TOO_MANY_SIMULTANEOUS_QUERIES',
-]);
-
-/** A proxy answers in the server's place, with this status. */
-class NotFromServer extends Error {
-  constructor(status: number) {
-    super(`a proxy answers ${status}`);
-  }
-}
-
-/** Why a statement didn't reach the server, or its answer didn't come back; undefined for another error. */
-function connectionFaultOf(error: unknown): string | undefined {
-  if (CONNECTION_ERRORS.has(codeOf(error))) return codeOf(error);
-  if (error instanceof NotFromServer) return error.message;
-  return /^(Timeout error|socket hang up)/.exec(messageOf(error))?.[0];
-}
-
-/** Whether the server refuses a statement because its user has no grant for it. */
-function isDenied(error: unknown): boolean {
-  return error instanceof ClickHouseError && error.type === 'ACCESS_DENIED';
-}
 
 /** Throws the error in an answer, if there is one. */
 async function requireSuccess({ stream, response_headers, http_status_code = 200 }: Answer): Promise<void> {
@@ -120,42 +78,104 @@ function toValue(value: unknown, type: string): Value {
 
 type Answer = ExecResult<Readable>;
 
+/** What goes with a statement. */
+interface Given {
+  readonly parameters?: Parameters;
+  readonly settings?: ClickHouseSettings;
+  readonly values?: Readable;
+  /** Whether it only reads: then it can be asked of another server. */
+  readonly isRead?: boolean;
+}
+
 /** Waits until a statement that answers nothing is done. */
 const done = ({ stream }: Answer) => drainStream(stream);
 
 const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
 
+/** How a session differs from another of the same database. */
+interface Options {
+  readonly settings?: ClickHouseSettings;
+  /** The only server that is asked. */
+  readonly server?: ClickHouseServer;
+  /** Whether errors name the server: only where no answer of the API has them. */
+  readonly namesServer?: boolean;
+  /** What the names of tables mean in its queries. */
+  readonly names?: Names;
+}
+
 /**
- * Queries of one ClickHouse database. All of them throw StoreUnavailable when the server
- * can't be reached or has too much to do, or the connection breaks midway.
+ * Queries of one ClickHouse database, which one or more servers have. All of them throw StoreUnavailable when no server
+ * can be reached or it has too much to do, or the connection breaks midway. What reads is asked of the next server then; what writes isn't,
+ * since the first one may have done it.
  */
 export class ClickHouseSession {
-  /** `url` is named in errors: only where no answer of the API has them. */
+  private readonly servers: ClickHouseServers;
+  private readonly settings: ClickHouseSettings;
+
   constructor(
-    readonly client: ClickHouseClient,
-    private readonly url?: string,
-    private readonly settings = SETTINGS,
-    /** What the names of tables mean in its queries. */
-    private readonly names?: Names,
-  ) {}
+    source: ClickHouseClient | ClickHouseServers,
+    private readonly options: Options = {},
+  ) {
+    this.servers = source instanceof ClickHouseServers ? source : new ClickHouseServers([{ client: source }]);
+    const { cluster } = this.servers;
+    this.settings = options.settings ?? { ...SETTINGS, ...(cluster !== undefined && CLUSTER_SETTINGS) };
+  }
+
+  /** The name of the cluster whose replicas the servers are. */
+  get cluster(): string | undefined {
+    return this.servers.cluster;
+  }
 
   /** The same, with other settings. */
   with(settings: ClickHouseSettings): ClickHouseSession {
-    return new ClickHouseSession(this.client, this.url, { ...this.settings, ...settings }, this.names);
+    return new ClickHouseSession(this.servers, {
+      ...this.options,
+      settings: { ...this.settings, ...settings },
+    });
+  }
+
+  /** The same, whose statements all go to one server: the one that is asked now, or another. */
+  pinned(server = this.candidates[0]): ClickHouseSession {
+    return server === undefined ? this : new ClickHouseSession(this.servers, { ...this.options, server });
+  }
+
+  /** The same for each server, those first that can be expected to answer. */
+  onEach(): ClickHouseSession[] {
+    return this.servers.inOrder().map((server) => this.pinned(server));
+  }
+
+  /**
+   * The same, whose inserts do nothing if inserts with the same token were done, on whichever server: it can be sent again when nobody knows
+   * whether it was done. Only on a cluster, and for an insert with the same rows in the same order.
+   */
+  once(token: string): ClickHouseSession {
+    return this.with({
+      deduplicate_insert: 'enable',
+      deduplicate_insert_select: 'enable_even_for_bad_queries',
+      insert_deduplication_token: token,
+    });
+  }
+
+  close(): Promise<void> {
+    return this.servers.close();
+  }
+
+  private get candidates(): readonly ClickHouseServer[] {
+    return this.options.server === undefined ? this.servers.inOrder() : [this.options.server];
   }
 
   /** The same, for a reader of its own. */
   naming(names: Names): ClickHouseSession {
-    return new ClickHouseSession(this.client, this.url, this.settings, names);
+    return new ClickHouseSession(this.servers, { ...this.options, settings: this.settings, names });
   }
 
   /** A SELECT with what its names mean to this reader, to be a part of another statement. */
   spell(sql: string): string {
-    return this.names?.spell(sql) ?? sql;
+    return this.options.names?.spell(sql) ?? sql;
   }
 
   private named(sql: string, parameters: Parameters): string {
-    return spelled(this.names?.spell(sql, parameters) ?? sql, parameters);
+    return spelled(this.options.names?.spell(sql, parameters) ?? sql, parameters);
   }
 
   /** The rows of one SELECT, in the spelling that both engines read. */
@@ -163,7 +183,7 @@ export class ClickHouseSession {
     const read = ({ stream, query_id, response_headers }: Answer) =>
       new ResultSet<typeof ROWS>(stream, ROWS, query_id, () => {}, response_headers).json<unknown[]>();
     const query = `${this.named(sql, parameters)}\nFORMAT ${ROWS}`;
-    const [names = [], types = [], ...rows] = await this.ask(query, read, { parameters });
+    const [names = [], types = [], ...rows] = await this.ask(query, read, { parameters, isRead: true });
     return rows.map((row) =>
       Object.fromEntries(
         names.map((name, column) => [String(name), toValue(row[column], String(types[column]))]),
@@ -173,28 +193,31 @@ export class ClickHouseSession {
 
   /** Inserts the rows of a SELECT, `into` a table and its columns. */
   insert(into: string, select: string, parameters: Parameters = {}): Promise<void> {
-    return this.ask(`INSERT INTO ${into} ${this.named(select, parameters)}`, done, { parameters });
+    return this.write(`INSERT INTO ${into} ${this.named(select, parameters)}`, { parameters });
   }
 
   /** Runs one statement, in the spelling that both engines read. Its names mean what they do in the database. */
   run(sql: string, parameters: Parameters = {}): Promise<void> {
-    return this.ask(spelled(sql, parameters), done, { parameters });
+    return this.write(spelled(sql, parameters), { parameters });
   }
 
-  /** Ends the inserts with a comment that the server goes on with after their sender was cut off. */
+  /** Ends the inserts with a comment that servers go on with after their sender was cut off. */
   async endInserts(comment: string): Promise<void> {
-    try {
-      await this.run(
-        `KILL QUERY
-        WHERE user = currentUser()
-          AND current_database = currentDatabase()
-          AND query_kind = 'Insert'
-          AND Settings['log_comment'] = ${quote(comment)}
-        SYNC`,
-      );
-    } catch (error) {
-      // A user without the right to look for them can still write: such rows are found, or go with their table.
-      if (!isDenied(error)) throw error;
+    for (const session of this.onEach()) {
+      try {
+        await session.run(
+          `KILL QUERY
+          WHERE user = currentUser()
+            AND current_database = currentDatabase()
+            AND query_kind = 'Insert'
+            AND Settings['log_comment'] = ${quote(comment)}
+          SYNC`,
+        );
+      } catch (error) {
+        // A user without the right to look for them can still write: such rows are found, or go with their table.
+        const isAway = this.cluster !== undefined && error instanceof StoreUnavailable;
+        if (!isAway && !isDenied(error)) throw error;
+      }
     }
   }
 
@@ -202,7 +225,7 @@ export class ClickHouseSession {
   async define(text: string): Promise<void> {
     for (const statement of `${text}\n`.split(';\n')) {
       const [verb] = tokensOf(statement);
-      if (verb !== undefined && verb !== 'SET') await this.ask(statement, done);
+      if (verb !== undefined && verb !== 'SET') await this.write(statement);
     }
   }
 
@@ -212,7 +235,7 @@ export class ClickHouseSession {
     const values = file.createReadStream({ autoClose: false });
     try {
       const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`;
-      await this.ask(query, done, { values });
+      await this.write(query, { values });
     } finally {
       values.destroy();
       await file.close();
@@ -222,48 +245,58 @@ export class ClickHouseSession {
   /** Writes the rows of one SELECT to a Parquet file, as they stream from the server. */
   download(sql: string, parameters: Parameters, path: string): Promise<void> {
     const write = ({ stream }: Answer) => pipeline(stream, createWriteStream(path));
-    return this.ask(`${this.named(sql, parameters)} FORMAT Parquet`, write, { parameters });
+    return this.ask(`${this.named(sql, parameters)} FORMAT Parquet`, write, { parameters, isRead: true });
+  }
+
+  /** Sends a statement that changes something. */
+  private write(query: string, given: Given = {}): Promise<void> {
+    const { cluster } = this;
+    if (cluster === undefined) return this.ask(query, done, given);
+    const own = forCluster(query, cluster);
+    return this.ask(own.query, done, { ...given, settings: own.settings });
   }
 
   /** Sends a statement with its settings and parameters, and reads its answer. */
-  private async ask<T>(
+  private async ask<T>(query: string, read: (answer: Answer) => Promise<T>, given: Given = {}): Promise<T> {
+    const { candidates } = this;
+    for (const [place, server] of candidates.entries()) {
+      try {
+        const result = await this.askOf(server, query, read, given);
+        this.servers.takeBack(server);
+        return result;
+      } catch (error) {
+        const isLost = connectionFaultOf(error) !== undefined;
+        if (isLost) this.servers.leaveOut(server);
+        if (!isLost || given.isRead !== true || place === candidates.length - 1)
+          throw toCaller(error, this.options.namesServer === true ? server.url : undefined);
+      }
+    }
+    throw new Error('there is no server');
+  }
+
+  private async askOf<T>(
+    { client, url }: ClickHouseServer,
     query: string,
     read: (answer: Answer) => Promise<T>,
-    { parameters = {}, values }: { parameters?: Parameters; values?: Readable } = {},
+    { parameters = {}, settings, values }: Given,
   ): Promise<T> {
-    const given = Object.entries(parameters).map(([name, value]) => [
+    const sent = Object.entries(parameters).map(([name, value]) => [
       name,
       typeof value === 'object' && value !== null && 'day' in value ? value.day : value,
     ]);
-    try {
-      const answer = await this.client.exec({
+    const send = async (signal?: AbortSignal) => {
+      const answer = await client.exec({
         query,
         ...(values && { values }),
-        query_params: Object.fromEntries(given),
-        clickhouse_settings: this.settings,
+        ...(signal && { abort_signal: signal }),
+        query_params: Object.fromEntries(sent),
+        clickhouse_settings: settings === undefined ? this.settings : { ...this.settings, ...settings },
         // By itself the client throws the text of an error without its status.
         ignore_error_response: true,
       });
       await requireSuccess(answer);
-      return await read(answer);
-    } catch (error) {
-      throw this.faultOf(error);
-    }
-  }
-
-  /** The error for the caller. */
-  private faultOf(error: unknown): unknown {
-    const unavailable = (reason: string) => {
-      const server = this.url === undefined ? 'server' : `server ${this.url}`;
-      return new StoreUnavailable(`The ClickHouse ${server} ${reason}.`, { cause: error });
+      return read(answer);
     };
-    const certificate = certificateFaultOf(error);
-    if (certificate !== undefined) return unavailable(`can't be reached, because ${certificate}`);
-    const fault = connectionFaultOf(error);
-    if (fault !== undefined)
-      return unavailable(`can't be reached (${fault}): start it, or correct DAYBOOK_STORE, and try again`);
-    if (error instanceof ClickHouseError && PASSING_ERRORS.has(error.type ?? ''))
-      return unavailable(`can't do this now (${error.type}): look at its log, and try again later`);
-    return error;
+    return url === undefined || this.servers.all.length === 1 ? send() : whileAnswering(url, send);
   }
 }

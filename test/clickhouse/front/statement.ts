@@ -24,6 +24,9 @@ const READS = new Set([
 ]);
 const ON_CLUSTER = / ON CLUSTER '[\w.-]+'/;
 const REPLICATED = /\bReplicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/;
+const ALL_REPLICAS = /\bclusterAllReplicas\('[^']*', system\.(\w+)\)/g;
+/** Statements for a cluster are done when they are answered. */
+const NO_QUEUE = "(SELECT '' AS cluster, '' AS query, '' AS status WHERE false)";
 const ENGINE = /\bENGINE = \w*MergeTree\b/;
 
 /** The first word of a statement, in upper case. */
@@ -45,7 +48,9 @@ export function isOnCluster({ query }: Statement): boolean {
  * A statement for an engine without a Keeper: its tables aren't replicated, and know the tokens of inserts as replicated ones do.
  */
 export function withoutKeeper(statement: Statement): string {
-  const text = isOnCluster(statement) ? statement.query.replace(ON_CLUSTER, '') : statement.query;
+  const text = (isOnCluster(statement) ? statement.query.replace(ON_CLUSTER, '') : statement.query)
+    .replaceAll(ALL_REPLICAS, 'system.$1')
+    .replace('system.distributed_ddl_queue', NO_QUEUE);
   if (verbOf(text) !== 'CREATE') return text;
   const local = text.replace(REPLICATED, '$1(');
   const engineAt = local.search(ENGINE);
