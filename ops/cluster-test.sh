@@ -77,7 +77,7 @@ send() {
 }
 
 replay() {
-  local org=$1 key=$2 url=$3
+  local org=$1 key=$2 url=$3 file
   find "$work/acknowledged" -name "$org@*" -print0 | sort -z | xargs -0 cat | split --lines 20000 - "$work/replay-"
   for file in "$work"/replay-*; do
     post "$key" "$url" "$file" || return
@@ -89,7 +89,7 @@ replay() {
 settled() { ask "$1" --fail "$2/api/v1/status" 2>/dev/null | grep -oE '"events":[0-9]+' | head -n 1 | cut -d: -f2; }
 
 watch() {
-  local org=$1 key=$2 before=0 now
+  local org=$1 key=$2 before=0 now url
   shift 2
   while [[ ! -e $work/stop ]]; do
     for url in "$@"; do
@@ -128,7 +128,7 @@ verdict() {
   fi
   if ! diff "$work/facts-of-one" "$work/facts" >"$work/difference"; then
     say "$3: days of $org are not those of the one node (< one node, > this one):"
-    head -n 40 "$work/difference"
+    head -n 12 "$work/difference"
     good=1
   fi
   ((good == 0)) && say "$3: $(grep -c '"digest"' "$work/facts") digests of $org are those of the one node"
@@ -146,6 +146,7 @@ cli() { compose exec -T "$1" node dist/cli.js "${@:2}"; }
 
 # Waits until services are ready.
 ready() {
+  local url
   for url in "$@"; do
     for _ in $(seq 300); do
       curl --silent --fail --max-time 5 --output /dev/null "$url/readyz" && continue 2
@@ -163,7 +164,7 @@ fell() {
 
 # The fault of a round: all kinds in turn, at nodes and replicas that chance names.
 fault() {
-  local node=${nodes[RANDOM % 3]} replica=clickhouse-$((RANDOM % 2 + 1)) container
+  local node=${nodes[RANDOM % 3]} replica=clickhouse-$((RANDOM % 2 + 1)) container index
   container=$(compose ps --all --quiet "$node")
   case $(($1 % 9)) in
     0) say "kill $node" && fell "$node" ;;
@@ -211,7 +212,7 @@ remove() {
 }
 
 run() {
-  local seed=${SEED:-$RANDOM} rounds=${ROUNDS:-27} good=0 pids=() index org image
+  local seed=${SEED:-$RANDOM} rounds=${ROUNDS:-27} good=0 pids=() index org image name url
   declare -A keys one_keys
   say "seed $seed, $rounds rounds, in $work"
   umask 077
@@ -224,8 +225,8 @@ run() {
   { docker run --detach --name "$project-one" --publish "${one#http://}:8787" --env DAYBOOK_BUILD_AT=off "$image" >/dev/null &&
     ready "$one"; } || return 1
   for org in "${orgs[@]}"; do
-    keys[$org]=$(cli daybook-1 keys create --org "$org" --role owner --json | key_in)
-    one_keys[$org]=$(docker exec "$project-one" node dist/cli.js keys create --org "$org" --role owner --json | key_in)
+    keys[$org]=$(cli daybook-1 keys create --org "$org" --role owner --json 2>>"$work/log" | key_in)
+    one_keys[$org]=$(docker exec "$project-one" node dist/cli.js keys create --org "$org" --role owner --json 2>>"$work/log" | key_in)
     [[ -n ${keys[$org]} && -n ${one_keys[$org]} ]] || { say "no key of $org"; return 1; }
     for index in 0 1 2; do
       send "$org" "${keys[$org]}" "${urls[index]}" "${urls[(index + 1) % 3]}" "${urls[(index + 2) % 3]}" &
