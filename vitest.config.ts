@@ -28,6 +28,7 @@ const PROGRAM = [
   'test/outlasting.test.ts',
   'test/processes.test.ts',
   'test/run.test.ts',
+  'test/s3/inbox-kill.test.ts',
   'test/service.test.ts',
   'test/shell.test.ts',
   'test/sql.test.ts',

@@ -8,6 +8,7 @@ import { engines } from './engines.js';
 import { events } from './events.js';
 import { first } from './first.js';
 import { hostile } from './hostile.js';
+import { inbox } from './inbox.js';
 import { laptops } from './laptops.js';
 import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
@@ -30,6 +31,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   first,
   'empty-days': emptyDays,
   events,
+  inbox,
   otlp,
   organizations,
   hostile,
