@@ -119,24 +119,28 @@ const SLOW = [
   'test/serving.test.ts',
 ];
 
-/** Tests of state, wherever it is. */
+/** Tests of state, which is in PostgreSQL in `npm run test:program`. */
 const OF_STATE = [
   'test/alerts.test.ts',
   'test/api-keys.test.ts',
   'test/audit.test.ts',
-  'test/budgets.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
   'test/erasure.test.ts',
   'test/ingest/organizations.test.ts',
   'test/people.test.ts',
   'test/postgres/*.test.ts',
-  'test/privacy.test.ts',
   'test/readiness.test.ts',
   'test/scim.test.ts',
   'test/silence.test.ts',
-  'test/vendor-bills.test.ts',
   'test/vendor-rosters.test.ts',
+];
+
+/** The same, minutes longer: `SLOW_TESTS=1 npm run test:program` plays them there too. */
+const SLOW_OF_STATE = [
+  'test/budgets.test.ts',
+  'test/privacy.test.ts',
+  'test/vendor-bills.test.ts',
   'test/vendors.test.ts',
 ];
 
@@ -198,7 +202,7 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'PostgreSQL',
-                include: OF_STATE,
+                include: [...OF_STATE, ...(process.env.SLOW_TESTS === undefined ? [] : SLOW_OF_STATE)],
                 provide: { store: 'PostgreSQL' as const },
               },
             },

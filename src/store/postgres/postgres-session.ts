@@ -80,8 +80,9 @@ export class PostgresSession implements Transaction {
       application_name: 'daybook',
       allowExitOnIdle: true,
     });
-    // A connection that breaks while nobody uses it is replaced.
+    // A connection that breaks is replaced. Its statement fails by itself, and nobody is to hear of it if there is none.
     pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return new PostgresSession(pool);
   }
 
