@@ -10,13 +10,13 @@ import { emptyCopy, exchangeFile } from './clean-copy.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.js';
 import { ClickHouseLedger } from './clickhouse/clickhouse-ledger.js';
 import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewriter.js';
-import { applyChanges, definedIn, viewQueries } from './clickhouse/clickhouse-schema.js';
+import { applyChanges, definedIn } from './clickhouse/clickhouse-schema.js';
 import { ClickHouseServers } from './clickhouse/clickhouse-servers.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
 import { EventRemover } from './clickhouse/event-remover.js';
 import type { Ledger } from './clickhouse/ledger.js';
-import { Names } from './clickhouse/names.js';
+import { Replicas } from './clickhouse/replicas.js';
 import { openInstance, openingAgain, type Resources } from './database-file.js';
 import { dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
@@ -148,6 +148,7 @@ export class ClickHouseStore implements Store {
 
   private constructor(
     private readonly session: ClickHouseSession,
+    private readonly replicas: Replicas,
     private readonly ledger: Ledger,
     private readonly staging: Renewable<Staging>,
     private readonly mark: Mark,
@@ -196,6 +197,7 @@ export class ClickHouseStore implements Store {
       client = await connected();
       const session = new ClickHouseSession(client);
       const ledger = elsewhere?.ledger ?? new ClickHouseLedger(session);
+      const replicas = new Replicas(session, ledger);
       const change = async () => {
         // Before an upgrade, since the copies have the columns of before.
         if (!isStateElsewhere) await finishRenewal(session, (step) => step());
@@ -214,7 +216,14 @@ export class ClickHouseStore implements Store {
               return {
                 instance: opened,
                 writer,
-                settler: new ClickHouseSettler(session, ledger, writer, folder, elsewhere?.state ?? session),
+                settler: new ClickHouseSettler(
+                  session,
+                  replicas,
+                  ledger,
+                  writer,
+                  folder,
+                  elsewhere?.state ?? session,
+                ),
                 session: () => connect(opened, broke),
               };
             });
@@ -226,19 +235,16 @@ export class ClickHouseStore implements Store {
         },
         settings.mishaps,
       );
-      const names = async () => {
-        const counted = await ledger.counted();
-        return counted === undefined ? session : session.naming(new Names(viewQueries(), counted));
-      };
       const select: Store['select'] = async (sql) =>
         elsewhere !== undefined && isAboutState(sql)
           ? elsewhere.state.select(sql)
-          : (await names()).select(sql);
+          : (await replicas.having(await ledger.counted())).select(sql);
       const mark = await Mark.open(clickHousePlace(folder), select, settings);
-      const builder = new ClickHouseBuilder(session, ledger, settings.daily ?? dailySql);
-      const remover = new EventRemover(session, ledger);
+      const builder = new ClickHouseBuilder(replicas, ledger, settings.daily ?? dailySql);
+      const remover = new EventRemover(replicas, ledger);
       return new ClickHouseStore(
         session,
+        replicas,
         ledger,
         staging,
         mark,
@@ -265,18 +271,21 @@ export class ClickHouseStore implements Store {
    * it does when a batch or a build came to count; that is rare, and takes as long as one insert.
    */
   async snapshot<T>(read: Read<T>): Promise<T> {
+    let servers = this.session.onEach().length;
     for (let counted = await this.ledger.counted(); counted !== undefined; ) {
       if (counted.exchanges % 2 === 0) {
         try {
-          const result = await this.readBy(new Names(viewQueries(), counted), read);
+          const result = await this.readBy(await this.replicas.having(counted), read);
           if ((await this.ledger.exchanges()) === counted.exchanges) return result;
         } catch (error) {
-          if ((await this.ledger.exchanges()) === counted.exchanges) throw error;
+          // Of a server that ended meanwhile, the next one is asked.
+          servers -= error instanceof StoreUnavailable ? 1 : servers;
+          if (servers <= 0 && (await this.ledger.exchanges()) === counted.exchanges) throw error;
         }
       } else await this.finishExchange();
       counted = await this.ledger.counted();
     }
-    const work = () => this.readBy(undefined, read);
+    const work = () => this.readBy(this.session, read);
     for (let reads = 0; reads < READS_AT_MOST && !this.isCutOff; reads += 1) {
       const before = this.commits;
       try {
@@ -290,8 +299,7 @@ export class ClickHouseStore implements Store {
     return this.exclusive(work);
   }
 
-  private readBy<T>(names: Names | undefined, read: Read<T>): Promise<T> {
-    const session = names === undefined ? this.session : this.session.naming(names);
+  private readBy<T>(session: ClickHouseSession, read: Read<T>): Promise<T> {
     return read(
       (sql, parameters) => session.select(sql, parameters),
       // All of it at once, since the files go.
@@ -310,9 +318,7 @@ export class ClickHouseStore implements Store {
   }
 
   async copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []) {
-    const counted = await this.ledger.counted();
-    const session =
-      counted === undefined ? this.session : this.session.naming(new Names(viewQueries(), counted));
+    const session = await this.replicas.having(await this.ledger.counted());
     return this.withRows(session, sql, sources, {}, (duckdb, text) =>
       duckdb.copy(copyOf(text, path, partitions)),
     );
@@ -392,7 +398,9 @@ export class ClickHouseStore implements Store {
   }
 
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
-    return this.beside(() => this.builder.preview(due, (names) => this.readBy(names, read)));
+    return this.beside(() =>
+      this.builder.preview(due, (session, names) => this.readBy(session.naming(names), read)),
+    );
   }
 
   /** Does work whose rows have numbers that nobody else's have. Where several nodes write, nobody waits for it. */
@@ -523,8 +531,7 @@ export class ClickHouseStore implements Store {
       this.writing(async () => {
         const { ledger } = this;
         const counted = await ledger.counted();
-        const session =
-          counted === undefined ? this.session : this.session.naming(new Names(viewQueries(), counted));
+        const session = await this.replicas.having(counted);
         this.isRenewing = true;
         try {
           await Promise.allSettled(this.appends);

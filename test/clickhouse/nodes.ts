@@ -7,7 +7,8 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { readConfig } from '../../src/settings/config.js';
 import type { PostgresAddress } from '../../src/settings/store-address.js';
 import { ClusterStore } from '../../src/store/cluster-store.js';
-import type { Store } from '../../src/store/store.js';
+import { type DailySql, dailySql } from '../../src/store/day-builder.js';
+import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { addressOf, postgresDatabase } from '../postgres/server.js';
 import { type AtEnd, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, newDatabase } from './engine.js';
@@ -16,6 +17,8 @@ import { clientBeside, newDatabase } from './engine.js';
 export interface Faults {
   readonly before?: (query: string) => Promise<void> | void;
   readonly after?: (query: string) => Promise<void> | void;
+  /** What the server is asked in its place. */
+  readonly instead?: (query: string) => string;
 }
 
 /** A client between whose statements something happens. */
@@ -27,7 +30,8 @@ export function faulty(client: ClickHouseClient, faults: () => Faults | undefine
       if (name !== 'exec') return member.bind(target);
       return async (parameters: { query: string }) => {
         await faults()?.before?.(parameters.query);
-        const answer: unknown = await member.call(target, parameters);
+        const query = faults()?.instead?.(parameters.query) ?? parameters.query;
+        const answer: unknown = await member.call(target, { ...parameters, query });
         await faults()?.after?.(parameters.query);
         return answer;
       };
@@ -48,10 +52,10 @@ export class Node {
     return this.opened;
   }
 
-  async open(address: PostgresAddress, database: string): Promise<void> {
+  async open(address: PostgresAddress, database: string, daily: DailySql): Promise<void> {
     const config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data'), DAYBOOK_THREADS: '1' });
     const client = await clientBeside(database);
-    this.opened = await ClusterStore.with(config.data, address, { ...config, now: NOW }, async () =>
+    this.opened = await ClusterStore.with(config.data, address, { ...config, now: NOW, daily }, async () =>
       faulty(client, () => this.faults),
     );
   }
@@ -67,28 +71,37 @@ export class Node {
 
 /** Nodes of one ClickHouse database and one PostgreSQL database. */
 export class Nodes {
+  /** Asks PostgreSQL beside the nodes. */
+  readonly session: PostgresSession;
+
   private constructor(
-    readonly address: PostgresAddress,
+    private readonly address: PostgresAddress,
     private readonly database: string,
     private readonly atEnd: AtEnd,
-  ) {}
+  ) {
+    this.session = PostgresSession.of(address);
+    atEnd(() => this.session.close());
+  }
+
+  /** Lets a lease expire, as if its holder had slept. */
+  async expire(name: string): Promise<void> {
+    await this.session.run([
+      {
+        sql: "UPDATE leases SET expires_at = clock_timestamp() - INTERVAL '1 second' WHERE name = $name",
+        parameters: { name },
+      },
+    ]);
+  }
 
   static async start(atEnd: AtEnd = onTestFinished): Promise<Nodes> {
     const address = addressOf(await postgresDatabase(atEnd));
     return new Nodes(address, await newDatabase(atEnd), atEnd);
   }
 
-  async open(): Promise<Node> {
+  async open(daily = dailySql): Promise<Node> {
     const node = new Node(temporaryFolder(this.atEnd));
-    await node.open(this.address, this.database);
+    await node.open(this.address, this.database, daily);
     this.atEnd(() => node.store.close());
     return node;
   }
-}
-
-/** What a store has of days, in any order of tables. */
-export function digestsOf(store: Store) {
-  return store.select(
-    'SELECT org_id, day, table_name, row_count, digest FROM digests ORDER BY org_id, day, table_name',
-  );
 }

@@ -5,9 +5,11 @@ import type { OrgDay } from '../store.js';
 import { BuildAttempt } from './build-attempt.js';
 import { viewQueries } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
+import { NEVER, withNewest } from './counted-numbers.js';
 import type { Attempt, Ledger } from './ledger.js';
 import { dropLeftovers, dropScratch } from './leftovers.js';
 import { Names } from './names.js';
+import type { Replicas } from './replicas.js';
 
 /** The comment by which the server tells a build's statements from others. */
 const COMMENT = 'daybook build';
@@ -17,15 +19,11 @@ const COMMENT = 'daybook build';
  * builds before it, and all of them come to count at once. Then nobody asks for the old ones any more, and a later build drops them.
  */
 export class ClickHouseBuilder {
-  private readonly session: ClickHouseSession;
-
   constructor(
-    session: ClickHouseSession,
+    private readonly replicas: Replicas,
     private readonly ledger: Ledger,
     private readonly daily: DailySql,
-  ) {
-    this.session = session.with({ log_comment: COMMENT });
-  }
+  ) {}
 
   /** Computes the days of one group that are due, checks and digests them, and replaces their tables together: see Builder. */
   async build(
@@ -35,9 +33,10 @@ export class ClickHouseBuilder {
     group: number,
     commit: Commit,
   ): Promise<void> {
-    const { session, ledger } = this;
-    const attempt = await ledger.begin('build', group);
-    const build = await this.begin(attempt, due);
+    const { ledger } = this;
+    const attempt = withBatch(await ledger.begin('build', group), batch);
+    const session = await this.sessionOf(attempt);
+    const build = await this.begin(session, attempt, due);
     await build.touch(DECISION_TOUCHES, false);
     await build.fillSessions();
     await build.touch(['moved_starts', 'moved_windows'], true);
@@ -59,28 +58,48 @@ export class ClickHouseBuilder {
   /**
    * Computes the days that are due as a build that never comes to count, and drops their rows again. `read` sees them by names that it is given.
    */
-  async preview<T>(due: readonly OrgDay[], read: (names: Names) => Promise<T>): Promise<T> {
+  async preview<T>(
+    due: readonly OrgDay[],
+    read: (session: ClickHouseSession, names: Names) => Promise<T>,
+  ): Promise<T> {
     const attempt = await this.ledger.preview();
+    const session = await this.sessionOf(attempt);
     try {
-      const build = await this.begin(attempt, due);
+      const build = await this.begin(session, attempt, due);
       await build.fillSessions();
       for (const table of DAY_TABLES) await build.fill(table);
-      return await read(build.names);
+      return await read(session, build.names);
     } finally {
-      await dropScratch(this.session, attempt, true);
+      await dropScratch(session, attempt, true);
     }
   }
 
-  private async begin(attempt: Attempt, due: readonly OrgDay[]): Promise<BuildAttempt> {
-    const { session, ledger, daily } = this;
+  /** All statements of an attempt go to one server. */
+  private async sessionOf({ counted }: Attempt): Promise<ClickHouseSession> {
+    return (await this.replicas.having(counted)).with({ log_comment: COMMENT });
+  }
+
+  private async begin(
+    session: ClickHouseSession,
+    attempt: Attempt,
+    due: readonly OrgDay[],
+  ): Promise<BuildAttempt> {
+    const { ledger, daily } = this;
     const names = new Names(viewQueries(), attempt.counted);
     // A killed build may still insert. Its rows do no harm, but take memory.
     if (attempt.counted === undefined) await session.endInserts(COMMENT);
-    await dropLeftovers(session, attempt, await ledger.past(attempt));
+    // A preview leads no group, so others of its group may be under way.
+    if (attempt.number < NEVER) await dropLeftovers(session, attempt, await ledger.past(attempt));
     const build = new BuildAttempt(session, daily, attempt.number, names);
     await build.begin(due);
     return build;
   }
+}
+
+/** The attempt as it reads events up to the batch that it notes for its days, so that it is exact. */
+function withBatch(attempt: Attempt, batch: number): Attempt {
+  const { counted, group } = attempt;
+  return counted === undefined ? attempt : { ...attempt, counted: withNewest(counted, group, { batch }) };
 }
 
 /** Does the one step that makes work count, so that no reader sees a part of its queries before and a part after it. */

@@ -8,7 +8,7 @@ import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
 import { BUILD_SCRATCH, rowsOf, SETTLE_SCRATCH } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
-import { tablesOnAll } from './replicas.js';
+import { tablesOnAll } from './cluster-tables.js';
 
 /** How the name of a copy ends that takes the place of a table. */
 const COPY = '_renewed';

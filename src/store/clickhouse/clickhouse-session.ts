@@ -126,6 +126,11 @@ export class ClickHouseSession {
     return this.servers.cluster;
   }
 
+  /** The only server that is asked; undefined if it can be any. */
+  get server(): ClickHouseServer | undefined {
+    return this.options.server;
+  }
+
   /** The same, with other settings. */
   with(settings: ClickHouseSettings): ClickHouseSession {
     return new ClickHouseSession(this.servers, {

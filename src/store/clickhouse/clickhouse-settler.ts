@@ -13,6 +13,7 @@ import { takeOutHidden } from './hidden-rows.js';
 import type { Attempt, Ledger } from './ledger.js';
 import { dropScratch } from './leftovers.js';
 import { Names } from './names.js';
+import type { Replicas } from './replicas.js';
 
 const EVENTS = columnNames('events');
 const BATCHES = columnNames('batches');
@@ -41,7 +42,7 @@ class Reader extends Settler {
   constructor(
     session: Session,
     folder: string,
-    private readonly server: ClickHouseSession,
+    private server: ClickHouseSession,
     /** Where state is asked for. */
     state: Pick<Store, 'select'>,
   ) {
@@ -49,9 +50,10 @@ class Reader extends Settler {
     this.stored = server;
   }
 
-  /** Reads and writes for an attempt from now on. */
-  begin({ number, counted }: Attempt): void {
+  /** Reads and writes for an attempt from now on, all of it at one server. */
+  begin({ number, counted }: Attempt, server: ClickHouseSession): void {
     this.number = number;
+    this.server = server;
     const scratch: readonly string[] = SETTLE_SCRATCH;
     const names = new Names(viewQueries(), counted, (name) =>
       scratch.includes(name) ? `SELECT * FROM ${rowsOf(name)} WHERE batch = ${number}` : undefined,
@@ -224,7 +226,8 @@ export class ClickHouseSettler {
   private cleared: number | undefined;
 
   constructor(
-    private readonly session: ClickHouseSession,
+    private session: ClickHouseSession,
+    private readonly replicas: Replicas,
     private readonly ledger: Ledger,
     private readonly staging: Session,
     folder: string,
@@ -266,7 +269,8 @@ export class ClickHouseSettler {
       'user_emails',
       USER_EMAILS,
     );
-    await send('FROM ingested_files', 'ingested_files', INGESTED_FILES);
+    // Not among the rows that have to be there: the newest row of a file takes the place of earlier ones at any time.
+    await reader.send('FROM ingested_files', rowsOf('ingested_files'), INGESTED_FILES);
     await this.finish(attempt, sent, commit);
     const isDue = (number / this.ledger.step) % BATCHES_BETWEEN < 1;
     if (!isDue && sent.get('removals') === 0) return settled;
@@ -281,7 +285,8 @@ export class ClickHouseSettler {
     const { reader } = this;
     if (this.cleared !== attempt.number - 1) await reader.clear(attempt.number - 1);
     this.cleared = undefined;
-    reader.begin(attempt);
+    this.session = await this.replicas.having(attempt.counted);
+    reader.begin(attempt, this.session);
     return attempt;
   }
 

@@ -2,10 +2,9 @@ import { removableOf } from '../removable-days.js';
 import { valuesOf } from '../sql-text.js';
 import type { OrgDay } from '../store.js';
 import type { Commit } from './clickhouse-builder.js';
-import { viewQueries } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 import type { Ledger } from './ledger.js';
-import { Names } from './names.js';
+import type { Replicas } from './replicas.js';
 
 /** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
 const REMOVED_TOGETHER = 2000;
@@ -13,50 +12,53 @@ const REMOVED_TOGETHER = 2000;
 /** Removes the events of days. */
 export class EventRemover {
   constructor(
-    private readonly session: ClickHouseSession,
+    private readonly replicas: Replicas,
     private readonly ledger: Ledger,
   ) {}
 
   /** Days of one group that are noted count as removed from then on; their rows can go at any time after that. */
   async remove(days: readonly OrgDay[], removedAt: number, group: number, commit: Commit): Promise<OrgDay[]> {
     const { ledger } = this;
-    const session = await this.naming();
+    const having = async () => this.replicas.having(await ledger.counted());
+    const session = await having();
+    const note = (some: readonly OrgDay[], build?: number) => noteRemoved(session, some, removedAt, build);
     const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
     if ((await ledger.counted()) === undefined) {
       for (let at = 0; at < removed.length; at += REMOVED_TOGETHER)
-        await commit(() => this.note(removed.slice(at, at + REMOVED_TOGETHER), removedAt));
+        await commit(() => note(removed.slice(at, at + REMOVED_TOGETHER)));
     } else if (removed.length > 0) {
       const attempt = await ledger.begin('build', group);
       for (let at = 0; at < removed.length; at += REMOVED_TOGETHER)
-        await this.note(removed.slice(at, at + REMOVED_TOGETHER), removedAt, attempt.number);
+        await note(removed.slice(at, at + REMOVED_TOGETHER), attempt.number);
       await ledger.commit(attempt, {
         row: async () => undefined,
         written: async () => new Map([['removed_days', removed.length]]),
       });
     }
-    await this.takeOut(await this.naming());
+    await ledger.forgetEvents(group);
+    await takeOut(await having());
     return removed;
   }
+}
 
-  private async naming(): Promise<ClickHouseSession> {
-    const counted = await this.ledger.counted();
-    return counted === undefined ? this.session : this.session.naming(new Names(viewQueries(), counted));
-  }
+function noteRemoved(
+  session: ClickHouseSession,
+  days: readonly OrgDay[],
+  removedAt: number,
+  build?: number,
+): Promise<void> {
+  const [into, number] = build === undefined ? ['removed_days', ''] : ['removed_days_rows', `, ${build}`];
+  return session.run(
+    `INSERT INTO ${into} SELECT org_id, day, instant($removed_at)${number} FROM VALUES('org_id String, day Date', ${valuesOf(days)})`,
+    { removed_at: removedAt },
+  );
+}
 
-  private note(days: readonly OrgDay[], removedAt: number, build?: number): Promise<void> {
-    const [into, number] = build === undefined ? ['removed_days', ''] : ['removed_days_rows', `, ${build}`];
-    return this.session.run(
-      `INSERT INTO ${into} SELECT org_id, day, instant($removed_at)${number} FROM VALUES('org_id String, day Date', ${valuesOf(days)})`,
-      { removed_at: removedAt },
-    );
-  }
-
-  /** Covers work that was cut off before it got here, too. */
-  private async takeOut(session: ClickHouseSession): Promise<void> {
-    const isRemoved = `(org_id, day) IN (${session.spell('SELECT org_id, day FROM removed_days')})`;
-    const [left] = await this.session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
-    if (Number(left?.events) > 0)
-      // Rows that are only marked as deleted would stay on disk until parts happen to be merged.
-      await this.session.run(`ALTER TABLE events_rows DELETE WHERE ${isRemoved} SETTINGS mutations_sync = 2`);
-  }
+/** Covers work that was cut off before it got here, too. */
+async function takeOut(session: ClickHouseSession): Promise<void> {
+  const isRemoved = `(org_id, day) IN (${session.spell('SELECT org_id, day FROM removed_days')})`;
+  const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
+  if (Number(left?.events) > 0)
+    // Rows that are only marked as deleted would stay on disk until parts happen to be merged.
+    await session.run(`ALTER TABLE events_rows DELETE WHERE ${isRemoved} SETTINGS mutations_sync = 2`);
 }

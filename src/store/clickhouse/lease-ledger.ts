@@ -3,13 +3,16 @@ import type { Leases } from '../postgres/leases.js';
 import type { PostgresSession, Transaction } from '../postgres/postgres-session.js';
 import { StoreUnavailable } from '../store-fault.js';
 import { type Counted, type Counting, type Kind, NEVER, revisionOf, withNewest } from './counted-numbers.js';
-import type { Attempt, Last, Ledger } from './ledger.js';
+import type { Attempt, Last, Ledger, Written } from './ledger.js';
 
 /** The task of a lease whose numbers are of a kind. */
 const TASKS = { batch: 'settle', build: 'build' } as const;
 
 /** Readers are done with the numbers that they name after so long. */
 const READ_HOURS = 1;
+
+/** Servers are asked whether they have the rows of so long. Rows that are taken out are older. */
+const CHECKED_MINUTES = 50;
 
 /** So long it is kept how many rows a number has, and which numbers never come to count. */
 const WRITTEN_DAYS = 1;
@@ -106,7 +109,11 @@ export class LeaseLedger implements Ledger {
       },
     ]);
     await step();
-    await this.session.run([{ sql: "UPDATE leases SET number = number + 1 WHERE name = 'exchanges'" }]);
+    await this.session.run([
+      { sql: "UPDATE leases SET number = number + 1 WHERE name = 'exchanges'" },
+      // The tables have other rows, and none of before.
+      { sql: `UPDATE written SET made_at = made_at - INTERVAL '${READ_HOURS} hours'` },
+    ]);
   }
 
   async revision(): Promise<string> {
@@ -187,6 +194,34 @@ export class LeaseLedger implements Ledger {
 
   private nothing(): Counted {
     throw new Error('an attempt under a lease knows what counts');
+  }
+
+  async written(checked: Counted | undefined, counted: Counted): Promise<Written[]> {
+    const place = `CAST(number % ${GROUPS} AS INTEGER) + 1`;
+    const isMeant = (kind: Kind) =>
+      `kind = '${kind}' AND number <= (ARRAY[${counted[kind].newest.join(', ')}])[${place}]${
+        checked === undefined ? '' : ` AND number > (ARRAY[${checked[kind].newest.join(', ')}])[${place}]`
+      }`;
+    const rows = await this.session.select(
+      `SELECT kind, number, table_name, rows FROM written
+      WHERE made_at > clock_timestamp() - INTERVAL '${CHECKED_MINUTES} minutes'
+        AND (${isMeant('batch')} OR ${isMeant('build')})`,
+    );
+    return rows.map((row) => ({
+      kind: row.kind as Kind,
+      number: Number(row.number),
+      table: String(row.table_name),
+      rows: Number(row.rows),
+    }));
+  }
+
+  async forgetEvents(group: number): Promise<void> {
+    await this.session.run([
+      {
+        sql: `DELETE FROM written WHERE kind = 'batch' AND table_name = 'events' AND number % ${GROUPS} = $group`,
+        parameters: { group },
+      },
+    ]);
   }
 
   /** Of `written` what counted last, so long ago that nobody reads by earlier numbers, stays. */

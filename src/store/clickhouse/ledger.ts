@@ -53,4 +53,16 @@ export interface Ledger {
   /** Exchanges tables, or goes on with it. Readers notice: `counted` tells, and `exchanges` alone what it tells of that. */
   exchanging(step: () => Promise<void>): Promise<void>;
   exchanges(): Promise<number>;
+  /** What was written under the numbers of the last hour that count, without those up to some that were looked at. */
+  written(checked: Counted | undefined, counted: Counted): Promise<readonly Written[]>;
+  /** Rows of events of a group are taken out, so their number says nothing any more. */
+  forgetEvents(group: number): Promise<void>;
+}
+
+/** How many rows an attempt wrote to a table. */
+export interface Written {
+  readonly kind: Kind;
+  readonly number: number;
+  readonly table: string;
+  readonly rows: number;
 }

@@ -1,67 +1,100 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { quote } from '../sql-text.js';
-import type { Row } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
+import { rowsOf, viewQueries } from './clickhouse-schema.js';
+import type { ClickHouseServer } from './clickhouse-servers.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
+import type { Counted, Kind } from './counted-numbers.js';
+import type { Ledger, Written } from './ledger.js';
+import { Names } from './names.js';
 
-/** How often replicas are looked at that don't have the same tables, and how long after each other. */
-const LOOKS = 100;
-const PAUSE_MS = 100;
+/** How long it is waited for a server to get the rows that count, and how often it is asked. */
+const PATIENCE_MS = 5000;
+const LOOK_MS = 200;
 
-interface Table {
-  readonly name: string;
-  readonly comment: string;
+/** The table with the rows of a name, and the column of their numbers. */
+function placeOf({ table, kind }: Written): [table: string, column: string] {
+  if (table === 'removed_days') return ['removed_days_rows', 'build'];
+  return [rowsOf(table), table === 'removals' ? 'removed_by' : kind];
 }
 
-/**
- * Those tables of a database that are meant. On a cluster, of all replicas that can be reached: a replica makes and exchanges tables a while
- * after the statement. While one is at it, this waits, and throws StoreUnavailable if that takes long.
- */
-export async function tablesOnAll(
-  session: ClickHouseSession,
-  isMeant: (table: Table, names: ReadonlySet<string>) => boolean,
-): Promise<Table[]> {
-  const { cluster } = session;
-  const meant = (rows: readonly Row[]) => {
-    const tables = rows.map(({ name, comment }) => ({ name: String(name), comment: String(comment) }));
-    const names = new Set(tables.map(({ name }) => name));
-    return tables.filter((table) => isMeant(table, names));
-  };
-  if (cluster === undefined)
-    return meant(
-      await session.select('SELECT name, comment FROM system.tables WHERE database = currentDatabase()'),
-    );
-  for (let looks = 0; looks < LOOKS; looks += 1) {
-    const rows = await tablesOfReplicas(session, cluster);
-    const tables = meant(rows);
-    if (tables.length === 0 || (await isSettled(session, cluster, rows))) return tables;
-    await wait(PAUSE_MS);
+/** The servers of a database. A server is asked by numbers only once it was seen to have all of their rows: others may have taken them. */
+export class Replicas {
+  /** What each server was seen to have. */
+  private readonly checked = new WeakMap<ClickHouseServer, Counted>();
+
+  constructor(
+    private readonly all: ClickHouseSession,
+    private readonly ledger: Pick<Ledger, 'written'>,
+  ) {}
+
+  /**
+   * A server that has what counts, where names mean that; any if the views of the database say what that is. Throws StoreUnavailable if none
+   * can be reached, or has it after some seconds.
+   */
+  async having(counted: Counted | undefined): Promise<ClickHouseSession> {
+    if (counted === undefined) return this.all;
+    for (const end = Date.now() + PATIENCE_MS; ; await wait(LOOK_MS)) {
+      const servers = this.all.onEach();
+      const faults: StoreUnavailable[] = [];
+      for (const session of servers) {
+        try {
+          if (await this.has(session, counted)) return session.naming(new Names(viewQueries(), counted));
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) throw error;
+          faults.push(error);
+        }
+      }
+      if (faults.length === servers.length) throw faults[0];
+      if (Date.now() > end)
+        throw new StoreUnavailable(
+          'The ClickHouse server does not have the newest rows yet: look whether its replication goes on, and try again.',
+        );
+    }
   }
-  throw new StoreUnavailable(
-    'The replicas of the ClickHouse cluster do not have the same tables yet: try again when all of them are up.',
+
+  private async has(session: ClickHouseSession, counted: Counted): Promise<boolean> {
+    const { server } = session;
+    const checked = server && this.checked.get(server);
+    if (checked !== undefined && isUpTo(checked, counted)) return true;
+    const written = await this.ledger.written(checked, counted);
+    if (written.length > 0 && !(await hasRows(session, written))) return false;
+    if (server !== undefined)
+      this.checked.set(server, checked === undefined ? counted : newest(checked, counted));
+    return true;
+  }
+}
+
+const KINDS = ['batch', 'build'] as const;
+
+/** Whether numbers are no newer than others. */
+function isUpTo(checked: Counted, counted: Counted): boolean {
+  return KINDS.every((kind) =>
+    counted[kind].newest.every((number, group) => number <= (checked[kind].newest[group] ?? 0)),
   );
 }
 
-const ofAll = (cluster: string, table: string) => `clusterAllReplicas(${quote(cluster)}, system.${table})`;
-
-/** The tables of all replicas, each with the number of those that have it. */
-async function tablesOfReplicas(session: ClickHouseSession, cluster: string): Promise<Row[]> {
-  const [here] = await session.select('SELECT currentDatabase() AS name');
-  return session.with({ skip_unavailable_shards: 1 }).select(
-    `SELECT name, comment, count(*) AS replicas FROM ${ofAll(cluster, 'tables')}
-    WHERE database = ${quote(String(here?.name))}
-    GROUP BY name, comment`,
-  );
+/** The newer number of each group. */
+function newest(one: Counted, other: Counted): Counted {
+  const of = (kind: Kind) => ({
+    ...other[kind],
+    newest: other[kind].newest.map((number, group) => Math.max(number, one[kind].newest[group] ?? 0)),
+  });
+  return { ...other, batch: of('batch'), build: of('build') };
 }
 
-/** Whether replicas have done what they were told: also those that can't be reached, if tables were to be exchanged. */
-async function isSettled(session: ClickHouseSession, cluster: string, tables: readonly Row[]) {
-  const [reached] = await session
-    .with({ skip_unavailable_shards: 1 })
-    .select(`SELECT count(*) AS replicas FROM ${ofAll(cluster, 'one')}`);
-  const [told] = await session.select(
-    `SELECT count(*) AS exchanges FROM system.distributed_ddl_queue
-    WHERE cluster = ${quote(cluster)} AND query LIKE '%EXCHANGE TABLES%' AND status <> 'Finished'`,
-  );
-  return told?.exchanges === 0 && tables.every(({ replicas }) => replicas === reached?.replicas);
+async function hasRows(session: ClickHouseSession, written: readonly Written[]): Promise<boolean> {
+  const numbers = new Map<string, number[]>();
+  for (const one of written) {
+    const place = placeOf(one).join(' ');
+    numbers.set(place, [...(numbers.get(place) ?? []), one.number]);
+  }
+  const counts = [...numbers].map(([place, some]) => {
+    const [table, column] = place.split(' ');
+    return `SELECT ${quote(place)} AS place, ${column} AS number, count(*) AS row_count
+    FROM ${table} WHERE ${column} IN (${some.join(', ')}) GROUP BY ${column}`;
+  });
+  const rows = await session.select(counts.join(' UNION ALL '));
+  const there = new Map(rows.map((row) => [`${row.place} ${row.number}`, Number(row.row_count)]));
+  return written.every((one) => (there.get(`${placeOf(one).join(' ')} ${one.number}`) ?? 0) >= one.rows);
 }
