@@ -232,7 +232,7 @@ export class Alarm {
 
   private inTurn(work: () => Promise<void>): Promise<void> {
     this.under = this.under
-      .then(() => (this.stopping.signal.aborted ? undefined : work()))
+      .then(() => (this.stopping.signal.aborted ? undefined : this.deps.store.leading('alarm', work)))
       .catch((err) => this.log.error({ err }, 'alerts could not be sent'));
     return this.under;
   }

@@ -137,7 +137,7 @@ export async function serve(
       await finishErasuresIn({ store, config, lake, settle, clock });
       await inbox.drain(store);
       const pulls = { store, config, key, clock, stopping: stopping.signal };
-      await pullAll(pulls, cause === 'nightly', serving.log);
+      await store.asOnly('pulls', () => pullAll(pulls, cause === 'nightly', serving.log));
       if (config.pricesUpdate === 'daily' && cause === 'nightly')
         await updatePrices(config, clock(), serving.log, stopping.signal);
     };

@@ -55,6 +55,9 @@ import { Turns } from './turns.js';
 /** Names the work of whoever changes tables, or their definitions, prices and rates. */
 const SCHEMA = 'schema';
 
+/** Names the work of whoever copies state. */
+const PUBLISH = 'publish';
+
 /** Names the work of whoever exchanges tables for copies of them. */
 const EXCHANGE = 'exchange';
 
@@ -430,16 +433,12 @@ export class ClickHouseStore implements Store {
     return appended;
   }
 
-  /** Writes rows of state that is elsewhere, one INSERT after the other. As an append, it waits for a renewal only. */
-  publish(inserts: readonly string[]): Promise<void> {
-    const write = () =>
-      this.commit(async () => {
-        for (const sql of inserts) await this.session.run(sql);
-      });
-    if (this.isRenewing || this.isCutOff) return this.exclusive(write);
-    const published = write().finally(() => this.appends.delete(published));
-    this.appends.add(published);
-    return published;
+  /** Writes rows of state that is elsewhere, one INSERT after the other. It waits for others that do, and for tables that are exchanged. */
+  async publish(inserts: readonly string[]): Promise<void> {
+    const write = async () => {
+      for (const sql of inserts) await this.session.run(sql);
+    };
+    await this.ledger.leading(PUBLISH, write, true);
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
@@ -546,6 +545,7 @@ export class ClickHouseStore implements Store {
     const names = [
       ...this.groups.map((group) => `build ${group}`),
       ...this.groups.map((group) => `settle ${group}`),
+      PUBLISH,
       EXCHANGE,
     ];
     const led = names.reduceRight<() => Promise<unknown>>(

@@ -193,8 +193,8 @@ export interface Rewriting {
   readonly at: number;
 }
 
-/** What one node at a time does of a group. */
-export type Task = `${'settle' | 'build'} ${number}`;
+/** What one node at a time does. */
+export type Task = `${'settle' | 'build'} ${number}` | 'alarm';
 
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
