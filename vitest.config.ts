@@ -72,6 +72,7 @@ const ON_EVERY_STORE = [
   'test/definition.test.ts',
   'test/erasure.test.ts',
   'test/focus.test.ts',
+  'test/clickhouse/functions.test.ts',
   'test/clickhouse/renewal.test.ts',
   'test/clickhouse/same.test.ts',
   'test/clickhouse/unreachable.test.ts',

@@ -11,9 +11,10 @@ import {
   namesOf,
   newestChange,
 } from '../schema-change.js';
-import { namesIn, readRules, readSql, readSqlFolder, type SqlText } from '../sql-text.js';
+import { functionsIn, namesIn, readSqlFolder, type SqlText } from '../sql-text.js';
 import { isState } from '../state/homes.js';
 import { columnNames, columnsOf } from '../tables.js';
+import { functionNames, readClickHouseFunctions } from './clickhouse-functions.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 import { countedByLastRow } from './names.js';
 import { publishedDefinitions } from './published-tables.js';
@@ -70,19 +71,6 @@ function forClickHouse(text: string): string {
       // By itself only a new table's columns can have nulls.
       .replaceAll(/\bADD COLUMN (\w+) ([A-Z]+(?:\([\d, ]+\))?)/g, 'ADD COLUMN IF NOT EXISTS $1 Nullable($2)')
   );
-}
-
-/**
- * The rules of `sql/function`: ClickHouse has another head for a function, and a backslash in a string is doubled.
- * An expression, since only the head differs.
- */
-function rulesForClickHouse(): string {
-  return readRules()
-    .replaceAll('\\', '\\\\')
-    .replaceAll(
-      /^CREATE OR REPLACE FUNCTION (\w+)(\([^()]*\)) AS\b/gm,
-      'CREATE OR REPLACE FUNCTION $1 AS $2 ->',
-    );
 }
 
 /** Shows of a day table the rows of the builds that count. */
@@ -174,7 +162,7 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
     await run(`EXCHANGE TABLES ${table}_new AND ${table}`);
     await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
   };
-  const definitions = readDefinitions(`${readSql('engine/clickhouse.sql')}\n${rulesForClickHouse()}`, {
+  const definitions = readDefinitions(readClickHouseFunctions(), {
     tableText: forClickHouse,
     own: OWN_DEFINITIONS,
     published: isStateElsewhere ? PUBLISHED_DEFINITIONS : [],
@@ -184,7 +172,7 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
     definitions: isStateElsewhere ? withoutCounting(definitions) : definitions,
     select: (sql) => session.select(sql),
     run,
-    define: (text) => session.define(text),
+    define: (text) => (text === definitions.functions ? makeFunctions(session) : session.define(text)),
     tables: async () =>
       namesOf(
         await session.select(
@@ -225,6 +213,21 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
   };
 }
 
+/** Makes the functions of this version that the server doesn't have. Those of other versions stay: others may use them. */
+async function makeFunctions(session: ClickHouseSession): Promise<void> {
+  const there = new Set(
+    (await session.select("SELECT name FROM system.functions WHERE origin = 'SQLUserDefined'")).map(
+      ({ name }) => name,
+    ),
+  );
+  const names = functionNames();
+  const missing = functionsIn(readClickHouseFunctions()).filter(({ text }) => {
+    const [, name = ''] = /FUNCTION (\w+)/.exec(text) ?? [];
+    return !there.has(names.get(name) ?? '');
+  });
+  await session.define(missing.map(({ text }) => text).join('\n'));
+}
+
 /**
  * Brings a ClickHouse database up to date, as applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done. After
  * an interruption the next run goes on from there.
@@ -249,6 +252,8 @@ export async function applyChanges(
       now: settings.now,
     });
   }
+  // The database may come from another server.
+  await makeFunctions(session);
   await bringUpToDate(database, settings);
   return database.definitions.days;
 }

@@ -15,6 +15,7 @@ import { quote, readSql, tokensOf } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
 import { connectionFaultOf, isDenied, NotFromServer, PROXY_ERRORS, toCaller } from './clickhouse-fault.js';
+import { withFunctionNames } from './clickhouse-functions.js';
 import { type ClickHouseServer, ClickHouseServers } from './clickhouse-servers.js';
 import { CLUSTER_SETTINGS, forCluster } from './cluster-statement.js';
 import type { Names } from './names.js';
@@ -257,12 +258,13 @@ export class ClickHouseSession {
   private write(query: string, given: Given = {}): Promise<void> {
     const { cluster } = this;
     if (cluster === undefined) return this.ask(query, done, given);
-    const own = forCluster(query, cluster);
+    const own = forCluster(withFunctionNames(query), cluster);
     return this.ask(own.query, done, { ...given, settings: own.settings });
   }
 
   /** Sends a statement with its settings and parameters, and reads its answer. */
-  private async ask<T>(query: string, read: (answer: Answer) => Promise<T>, given: Given = {}): Promise<T> {
+  private async ask<T>(sql: string, read: (answer: Answer) => Promise<T>, given: Given = {}): Promise<T> {
+    const query = withFunctionNames(sql);
     const { candidates } = this;
     for (const [place, server] of candidates.entries()) {
       try {
