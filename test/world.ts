@@ -138,8 +138,10 @@ export class World {
       copyFileSync(inject('emptyDatabase'), join(config.data, name === 'DuckDB' ? DATABASE : STAGING));
     }
     const open = async (): Promise<Store> => {
-      if (config.clickhouse !== undefined)
-        return ClickHouseStore.open(config.data, config.clickhouse, settings);
+      const { clickhouse, postgres } = config;
+      if (clickhouse !== undefined && postgres !== undefined)
+        return ClusterStore.open(config.data, { clickhouse, postgres }, settings);
+      if (clickhouse !== undefined) return ClickHouseStore.open(config.data, clickhouse, settings);
       if (name === 'DuckDB') return DuckDbStore.open(config.data, settings);
       const connected = databaseOf(config.data, atEnd);
       return name === 'ClickHouse'

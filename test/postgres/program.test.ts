@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ClickHouseServer } from '../clickhouse/server.js';
+import { daybook, servedWith } from '../program.js';
+import { ending, event, lines, temporaryFolder } from '../world.js';
+import { postgresDatabase } from './server.js';
+
+const atEnd = ending();
+let env: Record<string, string>;
+beforeAll(async () => {
+  const server = await ClickHouseServer.start(atEnd);
+  env = { DAYBOOK_STORE: server.store, DAYBOOK_STATE: await postgresDatabase(atEnd) };
+});
+
+test('two nodes serve what either of them was sent, with keys that a command made', async () => {
+  const folder = temporaryFolder(onTestFinished);
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+  const made = await daybook(
+    ['--data', first, 'keys', 'create', '--org', 'acme', '--role', 'owner', '--user', 'ada', '--json'],
+    { env },
+  );
+  expect(made.stderr).not.toMatch(/error/i);
+  const { key } = JSON.parse(made.stdout);
+  const sent = join(folder, 'events.ndjson');
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(sent, lines([event('1'), event('2', { user_id: 'grace' })]));
+  expect(await daybook(['--data', first, 'ingest', sent, '--org', 'acme'], { env })).toMatchObject({ code: 0 });
+  expect(await daybook(['--data', second, 'build'], { env })).toMatchObject({ code: 0 });
+  for (const data of [first, second]) {
+    const { url, child } = await servedWith(env, data);
+    const answer = await fetch(`${url}/api/v1/analytics/users?startDate=2026-06-10&endDate=2026-06-10`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.status).toBe(200);
+    const { data: users } = (await answer.json()) as { data: { user_id: string }[] };
+    expect(users.map(({ user_id }) => user_id).sort()).toEqual(['ada', 'grace']);
+    child.kill('SIGTERM');
+  }
+});
+
+test('a database that has state itself, and one without, are refused where the setting says otherwise', async () => {
+  const data = join(temporaryFolder(onTestFinished), 'data');
+  const { DAYBOOK_STORE = '' } = env;
+  expect(await daybook(['--data', data, 'status'], { env: { DAYBOOK_STORE } })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/has data only: set DAYBOOK_STATE/),
+  });
+  expect(
+    await daybook(['--data', data, 'status'], { env: { DAYBOOK_STATE: env.DAYBOOK_STATE ?? '' } }),
+  ).toMatchObject({ code: 2, stderr: expect.stringMatching(/only with ClickHouse as the store/) });
+});
+
+test('an address that is none is told without what it is', async () => {
+  const { DAYBOOK_STORE = '' } = env;
+  for (const DAYBOOK_STATE of ['mysql://ada:secret@host/x', 'postgres://ada:secret@host', 'postgres://ada:secret@host/x?sslmode=maybe']) {
+    const { code, stderr } = await daybook(['config'], { env: { DAYBOOK_STORE, DAYBOOK_STATE } });
+    expect([code, stderr]).toEqual([
+      2,
+      'DAYBOOK_STATE must be store or postgres://user:password@host:5432/database.\n',
+    ]);
+  }
+  const { stdout } = await daybook(['config'], {
+    env: { DAYBOOK_STORE, DAYBOOK_STATE: 'postgres://ada:secret@host/x' },
+  });
+  expect(stdout).toContain('postgres://ada:***@host/x');
+  expect(stdout).not.toContain('secret@host/x');
+});
