@@ -4,9 +4,11 @@ import { createKey, findKey, revokeKey, saveKeyUses } from '../src/api/api-keys.
 import { protectionOf } from '../src/api/protection.js';
 import { Controls } from '../src/controls/control-revisions.js';
 import { SecretKey } from '../src/controls/secret-key.js';
+import type { Day } from '../src/day.js';
 import { replacePeople } from '../src/people/people-change.js';
 import { buildApp } from '../src/service/app.js';
 import { signInLink } from '../src/sign-in/tickets.js';
+import { addDigests, claimDelivery, dueDeliveries, noteAttempt } from '../src/store/state/alert-log.js';
 import { erasedIn, requireNotErased } from '../src/store/state/erased-names.js';
 import { nameHash } from '../src/store/state/organization-secret.js';
 import { type Person, peopleOf, userOf } from '../src/store/state/person.js';
@@ -15,6 +17,7 @@ import { Nodes } from './nodes.js';
 import { World } from './world.js';
 
 const CALLER = '/api/v1/caller';
+const DAY = '2026-06-01' as Day;
 const OWN = { origin: 'http://localhost', host: 'localhost' };
 
 /** Two nodes of one store. */
@@ -175,6 +178,28 @@ describe('two nodes at the same instant', () => {
     expect(await world.store.select('SELECT count(*) AS secrets FROM organization_secrets')).toEqual([
       { secrets: 1 },
     ]);
+  });
+
+  test('send a message once, and again when the first one is gone', async () => {
+    const { here, there, world, nodes } = await start();
+    const wanted = [{ way: 'slack', team: '' }];
+    await Promise.all([here, there].map((store) => addDigests(store, 'acme', DAY, wanted, world.now)));
+    nodes.learn();
+    const claim = async (now: number) => {
+      const due = await dueDeliveries(world.store, now, 10);
+      return Promise.all(
+        [here, there].flatMap((store) =>
+          due.map(({ orgId, deliveryId }) => claimDelivery(store, orgId, deliveryId, now)),
+        ),
+      );
+    };
+    expect((await claim(world.now)).sort()).toEqual([false, true]);
+    expect(await claim(world.now + 60_000)).toEqual([]);
+    expect((await claim(world.now + 300_000)).sort()).toEqual([false, true]);
+    const [one] = await dueDeliveries(world.store, world.now + 600_000, 10);
+    const taken = { state: 'delivered', attempts: 1, nextAt: world.now, answer: '' } as const;
+    await noteAttempt(here, 'acme', String(one?.deliveryId), taken);
+    expect(await claim(world.now + 900_000)).toEqual([]);
   });
 
   test('note the newest day of a use of a key', async () => {

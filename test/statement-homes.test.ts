@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { TABLES } from '../src/store/catalog.js';
 import { isState, PUBLISHED_TABLES, STATE_TABLES } from '../src/store/state/homes.js';
-import { homelessness } from './statement-homes.js';
+import { foreignWord, homelessness } from './statement-homes.js';
 import { World } from './world.js';
 
 /** What a settling and a build do in the engine itself, and ClickHouse's own tables. */
@@ -16,13 +16,14 @@ test('tables of state are tables, and those that are published are of state', ()
   expect(PUBLISHED_TABLES.filter((name) => !isState(name))).toEqual([]);
 });
 
-describe('no text has state and data', () => {
+describe('no text has state and data, or words that PostgreSQL does not read of state', () => {
   const folders = readdirSync(join(PACKAGE_ROOT, 'sql')).filter((name) => !OF_ENGINE.includes(name));
   test.each(folders)('in sql/%s', (folder) => {
     const texts = readdirSync(join(PACKAGE_ROOT, 'sql', folder)).map((file) =>
       readFileSync(join(PACKAGE_ROOT, 'sql', folder, file), 'utf8'),
     );
-    expect(texts.map(homelessness).filter((reason) => reason !== undefined)).toEqual([]);
+    const reasons = texts.flatMap((text) => [homelessness(text), foreignWord(text)]);
+    expect(reasons.filter((reason) => reason !== undefined)).toEqual([]);
   });
 
   test('in src', () => {
@@ -39,7 +40,9 @@ describe('no text has state and data', () => {
         .filter((text) => /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /.test(text)),
     );
     expect(texts.length).toBeGreaterThan(100);
-    const reasons = texts.map((text) => homelessness(text.replaceAll("'", '')));
+    const reasons = texts
+      .map((text) => text.replaceAll("'", ''))
+      .flatMap((text) => [homelessness(text), foreignWord(text)]);
     expect(reasons.filter((reason) => reason !== undefined)).toEqual([]);
   });
 });
@@ -60,6 +63,10 @@ test('what has both is found', async () => {
   ];
   expect(wrong.map((sql) => homelessness(sql) === undefined)).toEqual(wrong.map(() => false));
   expect(right.map(homelessness)).toEqual(right.map(() => undefined));
+  expect(
+    ['SELECT argMax(name, created_at) FROM keys', 'SELECT * FROM runs QUALIFY true'].map(foreignWord),
+  ).toEqual([expect.stringMatching('argMax'), expect.stringMatching('QUALIFY')]);
+  expect(right.map(foreignWord)).toEqual(right.map(() => undefined));
   const { store } = await World.create();
   expect(() => store.select(String(wrong[0]))).toThrow('keys with events');
   await expect(store.run([{ sql: String(wrong[2]) }])).rejects.toThrow('renamed_days with coverage');

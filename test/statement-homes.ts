@@ -28,11 +28,8 @@ function tablesIn(names: Iterable<string>): Set<string> {
   return found;
 }
 
-/**
- * Why a statement belongs to no home: it writes and has tables of both state and data, or it reads data and state that isn't published; undefined
- * if it has one.
- */
-export function homelessness(sql: string): string | undefined {
+/** The tables that a statement writes, and those of state and of data that it has. */
+function homesOf(sql: string) {
   const text = bare(sql);
   const written = [...text.matchAll(/\b(?:INTO|UPDATE|DELETE FROM) (\w+)/g)].map(([, table]) =>
     String(table),
@@ -40,14 +37,33 @@ export function homelessness(sql: string): string | undefined {
   const own = new Set(
     [...text.matchAll(/\b(\w+) AS(?: MATERIALIZED)?\( ?(?:SELECT|WITH)\b/g)].map(([, name]) => name),
   );
-  const names = [...namesIn(text), ...written].filter((name) => !own.has(name));
-  const tables = [...tablesIn(names)];
+  const tables = [...tablesIn([...namesIn(text), ...written].filter((name) => !own.has(name)))];
   const state = tables.filter((table) => isState(table));
-  const data = tables.filter((table) => !isState(table));
+  return { written, state, data: tables.filter((table) => !isState(table)) };
+}
+
+/**
+ * Why a statement belongs to no home: it writes and has tables of both state and data, or it reads data and state that isn't published; undefined
+ * if it has one.
+ */
+export function homelessness(sql: string): string | undefined {
+  const { written, state, data } = homesOf(sql);
   const wrong = written.length > 0 ? state : state.filter((table) => !PUBLISHED_TABLES.includes(table));
   return data.length === 0 || wrong.length === 0
     ? undefined
     : `${wrong.join(', ')} with ${data.join(', ')}: ${sql.slice(0, 500)}`;
+}
+
+/** What PostgreSQL doesn't know. */
+const FOREIGN =
+  /\bQUALIFY\b|GROUP BY ALL|\bEXCLUDE\b|\* REPLACE\b|\bILIKE\b|\bBY NAME\b|\barg_?(?:Max|Min|max|min)\b|\bchecksum\(|\bany_value\(|\bmake_timestamp/;
+
+/** A word in a statement about state alone that PostgreSQL doesn't read; undefined if it reads all of it. */
+export function foreignWord(sql: string): string | undefined {
+  const { state, data } = homesOf(sql);
+  if (state.length === 0 || data.length > 0) return undefined;
+  const found = FOREIGN.exec(bare(sql));
+  return found === null ? undefined : `${found[0]}: ${sql.slice(0, 500)}`;
 }
 
 const checked = new Set<string>();

@@ -18,13 +18,20 @@ repositories AS (
   ORDER BY repo_key
   LIMIT $limit
 ),
+placed AS (
+  SELECT
+    report_id,
+    repo_key,
+    row_number() OVER (PARTITION BY repo_key ORDER BY created_at DESC, report_id DESC) AS place
+  FROM report
+  WHERE repo_key IN (SELECT repo_key FROM repositories)
+),
 newest AS (
   SELECT
     report_id,
     repo_key
-  FROM report
-  WHERE repo_key IN (SELECT repo_key FROM repositories)
-  QUALIFY row_number() OVER (PARTITION BY repo_key ORDER BY created_at DESC, report_id DESC) <= 2
+  FROM placed
+  WHERE place <= 2
 )
 SELECT
   CAST(newest.repo_key AS VARCHAR) AS repo,

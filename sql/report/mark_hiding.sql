@@ -4,9 +4,17 @@
 SELECT
   user_id,
   max(day) AS seen_day,
-  argMax(author, hidden_at) AS hidden_by,
+  max(CASE WHEN place = 1 THEN author END) AS hidden_by,
   max(hidden_at) AS hidden_at
-FROM hidden_marks
-WHERE org_id = $org_id
-  AND since <= $to
+FROM (
+  SELECT
+    user_id,
+    day,
+    author,
+    hidden_at,
+    row_number() OVER (PARTITION BY user_id ORDER BY hidden_at DESC, author) AS place
+  FROM hidden_marks
+  WHERE org_id = $org_id
+    AND since <= $to
+) AS hidden
 GROUP BY user_id

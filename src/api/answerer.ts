@@ -101,6 +101,7 @@ export class Answerer {
   private readonly emails = new OfRevision<string>();
   private readonly terms = new OfRevision<CostTerms | undefined>();
   private readonly closedNames = new OfRevision<ClosedNames | undefined>();
+  private erased = '';
 
   constructor(
     private readonly store: Store,
@@ -117,6 +118,7 @@ export class Answerer {
 
   /** Answers a request about built days. If the client already has the answer, it isn't read. */
   async answer(asked: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
+    await this.forgetErased();
     const revision = await this.store.revision();
     const question = await this.withSettings(asked, revision);
     const key = JSON.stringify(question);
@@ -133,7 +135,7 @@ export class Answerer {
   async withSettings(asked: Question, known?: string): Promise<Question> {
     const { orgId, answer } = asked;
     const { store } = this;
-    const revision = known ?? (await store.revision());
+    const revision = await this.settingsRevision(known ?? (await store.revision()));
     return {
       ...asked,
       ...(isTotals(answer)
@@ -143,6 +145,18 @@ export class Answerer {
         ? { closedNames: await this.closedNames.get(orgId, revision, () => closedNamesOf(store, orgId)) }
         : {}),
     };
+  }
+
+  /** What an organization's settings are read anew for: another node may change them without anything else. */
+  private async settingsRevision(revision: string): Promise<string> {
+    return `${revision} ${await this.store.stateRevision('control_revisions')}`;
+  }
+
+  /** Forgets all answers when another node has erased somebody, as one does that has erased somebody itself. */
+  private async forgetErased(): Promise<void> {
+    const erased = await this.store.stateRevision('erased_names');
+    if (erased !== this.erased) this.cache.clear();
+    this.erased = erased;
   }
 
   /** Reads an answer, unless the one in memory is still valid. */
@@ -247,7 +261,9 @@ export class Answerer {
     if (kept !== undefined && (kept.revision === revision || isFresh)) return kept;
     return this.once(key, async () => {
       const started = this.clock();
-      const terms = await this.terms.get(orgId, revision, () => costTermsOf(this.store, orgId));
+      const terms = await this.terms.get(orgId, await this.settingsRevision(revision), () =>
+        costTermsOf(this.store, orgId),
+      );
       const request = { orgId, from: day, to: day, totals: {}, terms };
       const { body, digest } = await written(this.config.data, this.bytesInMemory, (write) =>
         this.store.preview([{ orgId, day }], (select, readColumns) => {

@@ -161,10 +161,10 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
   const finishedAt = clock();
   await store.renewFile({
-    erasures: `SELECT * REPLACE (
+    erasures: `SELECT org_id, pseudonym, begun_at,
         CASE WHEN ${isThis} THEN NULL ELSE work END AS work,
         CASE WHEN ${isThis} THEN instant(${finishedAt}) ELSE finished_at END AS finished_at
-      ) FROM erasures`,
+      FROM erasures`,
   });
   // Where the row is in no file of the store.
   await store.run([

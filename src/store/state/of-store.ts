@@ -28,15 +28,17 @@ export class OfOrganizations<Fact> {
 
   async get(store: Store, orgId: string, read: () => Promise<Fact>): Promise<Fact> {
     // Before the facts are read, so that they are at least as new.
-    const revisions = this.tables.map((table) => store.stateRevision(table));
-    const revision = revisions.length === 1 ? await revisions[0] : (await Promise.all(revisions)).join(' ');
+    let revision = '';
+    for (const table of this.tables) revision += ` ${await store.stateRevision(table)}`;
     let known = this.known.get(store);
-    if (known === undefined || known.revision !== revision) {
-      known = { revision: revision ?? '', facts: new Map() };
+    if (known?.revision !== revision) {
+      known = { revision, facts: new Map() };
       this.known.set(store, known);
     }
     const { facts } = known;
-    const fact = facts.get(orgId) ?? read();
+    const found = facts.get(orgId);
+    if (found !== undefined) return found;
+    const fact = read();
     facts.set(orgId, fact);
     fact.catch(() => {
       if (facts.get(orgId) === fact) facts.delete(orgId);
