@@ -136,6 +136,11 @@ async function buildGroup(
   const isChosen = range.from !== undefined || range.to !== undefined;
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
   const isOfGroup = ({ orgId }: OrgDay) => store.groupOf(orgId) === group;
+  // Where several nodes settle, a build reads events up to the batch that it notes.
+  const stale = async (batch: number) =>
+    (await staleDays(store, last, undefined, store.groups.length === 1 ? undefined : batch)).filter(
+      isOfGroup,
+    );
   const run = async (due: readonly OrgDay[], batch: number) => {
     for (const days of await grouped(store, due)) {
       await buildTogether(store, days, batch, clock(), built);
@@ -145,7 +150,7 @@ async function buildGroup(
   await noteRenamedDays(store);
   if (range.all === true || isChosen) {
     const batch = await store.newestBatch(group);
-    const stale = (await staleDays(store, last)).filter(isOfGroup);
+    const found = await stale(batch);
     const days = (
       await store.select(
         'SELECT org_id, day FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)',
@@ -154,9 +159,9 @@ async function buildGroup(
       .map(orgDayOf)
       .filter(isOfGroup);
     const due = new Map<string, OrgDay>();
-    for (const day of [...days, ...stale].filter(inRange))
+    for (const day of [...days, ...found].filter(inRange))
       due.set(keyOf(day), { orgId: day.orgId, day: day.day });
-    for (const { orgId, day, cause } of stale) {
+    for (const { orgId, day, cause } of found) {
       if (day <= (range.to ?? last) && (cause === 'events' || cause === 'new'))
         due.set(keyOf({ orgId, day }), { orgId, day });
     }
@@ -169,8 +174,8 @@ async function buildGroup(
   for (let isFirst = true, more = !isChosen; more; isFirst = false) {
     const batch = await store.newestBatch(group);
     // A failed day is still stale, but would fail again.
-    const due = (await staleDays(store, last)).filter(
-      (day) => isOfGroup(day) && (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
+    const due = (await stale(batch)).filter(
+      (day) => (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
     );
     await run(due, batch);
     more = due.length > 0;

@@ -528,13 +528,13 @@ export class ClickHouseStore implements Store {
   private renewing(work: (rewriter: ClickHouseRewriter, commit: Commit) => Promise<void>): Promise<void> {
     const alone = () =>
       this.writing(async () => {
-        const { ledger } = this;
-        const counted = await ledger.counted();
+        await this.finishExchange();
+        const counted = await this.ledger.counted();
         const session = await this.replicas.having(counted);
         this.isRenewing = true;
         try {
           await Promise.allSettled(this.appends);
-          await work(new ClickHouseRewriter(session), this.exchange);
+          await work(new ClickHouseRewriter(session, counted !== undefined), exchange);
         } catch (error) {
           this.isCutOff = counted === undefined;
           throw error;
@@ -548,15 +548,13 @@ export class ClickHouseStore implements Store {
       PUBLISH,
       EXCHANGE,
     ];
+    const exchange: Commit = (step) => this.commit(() => this.ledger.exchanging(step, names));
     const led = names.reduceRight<() => Promise<unknown>>(
       (inside, name) => () => this.ledger.leading(name, inside, true),
       alone,
     );
     return led() as Promise<void>;
   }
-
-  /** Exchanges tables so that no reader, on any node, sees some of before and some of after it. */
-  private readonly exchange: Commit = (step) => this.commit(() => this.ledger.exchanging(step));
 
   /** Waits until all tables are exchanged, and does it itself if whoever began with it is gone. */
   private async finishExchange(): Promise<void> {
@@ -566,7 +564,7 @@ export class ClickHouseStore implements Store {
       async () => {
         const counted = await ledger.counted();
         if (counted === undefined || counted.exchanges % 2 === 0) return;
-        await ledger.exchanging(() => finishRenewal(session, (step) => step()));
+        await ledger.exchanging(() => finishRenewal(session, (step) => step()), []);
       },
       true,
     );

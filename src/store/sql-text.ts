@@ -145,7 +145,7 @@ export function withSources(sql: string, sources: Sources, once: readonly string
   const texts = Object.entries(sources).map(
     ([name, text]) => `${name} AS ${once.includes(name) ? 'MATERIALIZED ' : ''}(\n${text}\n)`,
   );
-  return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH\s/, '$1, ')}`;
+  return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:\s|--.*\n)*)WITH\s/, '$1, ')}`;
 }
 
 /** The statement that writes the rows of a SELECT to Parquet and answers the files: see Store. */

@@ -21,9 +21,14 @@ export interface StaleDay extends OrgDay {
 
 /**
  * The closed days that are stale or were never built, oldest first, without those whose events are gone: of every
- * organization or of one, from its first event's day to `last`, those without events too.
+ * organization or of one, from its first event's day to `last`, those without events too. Events of batches after `upTo` don't matter yet.
  */
-export async function staleDays(store: Store, last: Day, only?: string): Promise<StaleDay[]> {
+export async function staleDays(
+  store: Store,
+  last: Day,
+  only?: string,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<StaleDay[]> {
   const [where, and] = only === undefined ? ['', ''] : ['WHERE org_id = $org_id', 'AND org_id = $org_id'];
   const org: Parameters = only === undefined ? {} : { org_id: only };
   const days = await store.select(
@@ -44,8 +49,8 @@ export async function staleDays(store: Store, last: Day, only?: string): Promise
     org,
   );
   const touched = await store.select(
-    `SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last ${and} GROUP BY org_id, day ORDER BY day`,
-    { ...org, last: { day: last } },
+    `SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last AND batch <= $batch ${and} GROUP BY org_id, day ORDER BY day`,
+    { ...org, last: { day: last }, batch: upTo },
   );
   const removed = await store.select(`SELECT org_id, day FROM removed_days ${where}`, org);
   const moved = await store.select(`SELECT DISTINCT org_id, day FROM touches ${where}`, org);

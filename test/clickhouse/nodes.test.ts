@@ -5,6 +5,7 @@ import { NEVER } from '../../src/store/clickhouse/counted-numbers.js';
 import { dailySql } from '../../src/store/day-builder.js';
 import { ChecksFailed } from '../../src/store/day-checks.js';
 import { groupOf } from '../../src/store/group.js';
+import { erasureOf } from '../../src/store/state/erasure-statements.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { hasPostgres } from '../postgres/installed.js';
@@ -45,6 +46,7 @@ const built = (store: Store) => build(store, {}, () => NOW);
 
 /** Organizations of single tests. */
 const [KILLED, ASLEEP, FAILED, SHOWN, LATE] = ['killed', 'asleep', 'failed', 'shown', 'late'] as const;
+const ERASED = 'erased';
 const ALL = [...ORGS, KILLED, ASLEEP, FAILED, SHOWN, LATE];
 
 const EVENTS = 'SELECT * FROM events WHERE org_id = $org_id ORDER BY day, event_id';
@@ -264,5 +266,40 @@ describe.runIf(hasPostgres())('several nodes', () => {
     const { events } = await waiting;
     expect(events).toEqual(expected.get(LATE)?.events);
     expect(events).not.toEqual(before.events);
+  });
+
+  test('let nothing of an erasure count that was cut off, or all of it', async () => {
+    const erase = async () =>
+      one.store.rewrite(
+        await erasureOf(
+          one.store,
+          { orgId: ERASED, names: [{ name: 'ada', pseudonym: 'erased' }], words: ['ada'] },
+          'root',
+          NOW,
+        ),
+      );
+    const users = async (store: Store) => {
+      const tables = ['events', 'users', 'user_sessions'].map(
+        (table) => `SELECT DISTINCT '${table} ' || user_id AS name FROM ${table} WHERE org_id = $org_id`,
+      );
+      const rows = await store.select(tables.join(' UNION ALL '), { org_id: ERASED });
+      return rows.map(({ name }) => String(name)).sort();
+    };
+    const named = (name: string) => [`events ${name}`, `user_sessions ${name}`, `users ${name}`];
+    await one.send(ERASED, FIRST);
+    await built(one.store);
+    one.faults = killedAt(/^CREATE TABLE renewal /, true);
+    await expect(erase()).rejects.toThrow(Killed);
+    expect(await users(two.store)).toEqual(named('ada'));
+    // The copies of before don't have it.
+    await two.send(ERASED, [event('later', '2026-07-08')]);
+    one.faults = killedAt(/^EXCHANGE TABLES users_rows_renewed /, false);
+    await expect(erase()).rejects.toThrow(Killed);
+    one.faults = undefined;
+    expect(await users(two.store)).toEqual(named('erased'));
+    const [count] = await two.store.select('SELECT count(*) AS events FROM events WHERE org_id = $org_id', {
+      org_id: ERASED,
+    });
+    expect(count?.events).toBe(FIRST.length + 1);
   });
 });

@@ -127,14 +127,19 @@ async function leftIn(session: ClickHouseSession) {
 /**
  * Finishes a renewal whose copies are whole, and takes back one whose copies aren't.
  * TRICKY: exchanging two tables twice changes nothing, and a statement can be lost, or run after its sender gave up. So the copies have a comment
- * that the tables of before don't have, and these go when all copies are in place.
+ * that the tables of before don't have, and these go when all copies are in place. Copies that are stale, because others have written since, go
+ * whether they are whole or not.
  */
-export async function finishRenewal(anySession: ClickHouseSession, commit: Commit): Promise<void> {
+export async function finishRenewal(
+  anySession: ClickHouseSession,
+  commit: Commit,
+  isStale = false,
+): Promise<void> {
   const session = anySession.with(SETTINGS);
   let left = await leftIn(session);
   // A table can't be dropped as long as rows come into it.
   if (left.others.length > 0) await session.endInserts(COMMENT);
-  if (left.waiting.length > 0)
+  if (left.waiting.length > 0 && !isStale)
     await commit(async () => {
       while (left.waiting.length > 0) {
         for (const name of left.waiting)
@@ -154,7 +159,11 @@ export async function finishRenewal(anySession: ClickHouseSession, commit: Commi
 export class ClickHouseRewriter {
   private readonly session: ClickHouseSession;
 
-  constructor(session: ClickHouseSession) {
+  /** Where several nodes write, others may have written since a renewal was cut off. */
+  constructor(
+    session: ClickHouseSession,
+    private readonly areLeftStale: boolean,
+  ) {
     this.session = session.with(SETTINGS);
   }
 
@@ -162,7 +171,7 @@ export class ClickHouseRewriter {
   async rewrite(rewriting: Rewriting, commit: Commit): Promise<void> {
     const { session } = this;
     const { found, added } = rewriting;
-    await finishRenewal(session, commit);
+    await finishRenewal(session, commit, this.areLeftStale);
     const written = await this.written();
     for (const [name, text] of Object.entries(found)) {
       await session.run(
@@ -186,7 +195,7 @@ export class ClickHouseRewriter {
 
   /** Writes tables anew with the rows of SELECTs. */
   async renew(rows: Sources, commit: Commit): Promise<void> {
-    await finishRenewal(this.session, commit);
+    await finishRenewal(this.session, commit, this.areLeftStale);
     const copying = await this.copying();
     for (const [table, text] of Object.entries(rows)) await this.copy(rowsOf(table), text, copying);
     await this.exchange(copying, commit);

@@ -100,14 +100,26 @@ export class LeaseLedger implements Ledger {
   }
 
   /** The number is odd from before the step until after it, whoever ends it. */
-  async exchanging(step: () => Promise<void>): Promise<void> {
-    await this.session.run([
-      {
-        sql: `INSERT INTO leases AS known (name, epoch, expires_at, taken, number)
-          VALUES ('exchanges', 0, clock_timestamp(), 0, 1)
-          ON CONFLICT (name) DO UPDATE SET number = known.number + 1 + known.number % 2`,
-      },
-    ]);
+  async exchanging(step: () => Promise<void>, names: readonly string[]): Promise<void> {
+    const held = names.map((name) => this.leases.lease(name));
+    const lost = await this.session.transaction(async ({ select, run }) => {
+      const rows = await select(
+        'SELECT name, epoch FROM leases WHERE name IN $names ORDER BY name FOR UPDATE',
+        { names },
+      );
+      const epochs = new Map(rows.map(({ name, epoch }) => [name, Number(epoch)]));
+      const gone = held.find(({ name, epoch }) => epochs.get(name) !== epoch);
+      if (gone !== undefined) return gone;
+      await run([
+        {
+          sql: `INSERT INTO leases AS known (name, epoch, expires_at, taken, number)
+            VALUES ('exchanges', 0, clock_timestamp(), 0, 1)
+            ON CONFLICT (name) DO UPDATE SET number = known.number + 1 + known.number % 2`,
+        },
+      ]);
+      return undefined;
+    });
+    if (lost !== undefined) throw this.leases.lost(lost);
     await step();
     await this.session.run([
       { sql: "UPDATE leases SET number = number + 1 WHERE name = 'exchanges'" },
@@ -127,7 +139,11 @@ export class LeaseLedger implements Ledger {
       { ...lease },
     );
     if (row === undefined) throw this.leases.lost(lease);
-    return { kind, group, number: Number(row.taken), epoch: lease.epoch, counted: await this.counted() };
+    const counted = await this.counted();
+    // A reader finishes it, if whoever began with it is gone.
+    if (counted.exchanges % 2 === 1)
+      throw new StoreUnavailable('Tables are written anew for an erasure: try again in a minute.');
+    return { kind, group, number: Number(row.taken), epoch: lease.epoch, counted };
   }
 
   /** Numbers of previews come from a row of their own, which nobody holds. */

@@ -50,8 +50,11 @@ export interface Ledger {
   past(attempt: Attempt): Promise<Counted | undefined>;
   /** Forgets attempts of a group that ended long ago, and whose rows were taken out: nobody writes any under their numbers now. */
   forget(group: number): Promise<void>;
-  /** Exchanges tables, or goes on with it. Readers notice: `counted` tells, and `exchanges` alone what it tells of that. */
-  exchanging(step: () => Promise<void>): Promise<void>;
+  /**
+   * Exchanges tables, or goes on with it, if the leases of some names are still held: otherwise others may have written to the tables. Readers
+   * notice, and nobody begins an attempt before all are exchanged: `counted` tells, and `exchanges` alone what it tells of that.
+   */
+  exchanging(step: () => Promise<void>, names: readonly string[]): Promise<void>;
   exchanges(): Promise<number>;
   /** What was written under the numbers of the last hour that count, without those up to some that were looked at. */
   written(checked: Counted | undefined, counted: Counted): Promise<readonly Written[]>;
