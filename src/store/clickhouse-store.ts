@@ -10,7 +10,7 @@ import { emptyCopy, exchangeFile } from './clean-copy.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.js';
 import { ClickHouseLedger } from './clickhouse/clickhouse-ledger.js';
 import { ClickHouseRewriter, finishRenewal } from './clickhouse/clickhouse-rewriter.js';
-import { applyChanges, definedIn } from './clickhouse/clickhouse-schema.js';
+import { applyChanges, definedIn, requireHome } from './clickhouse/clickhouse-schema.js';
 import { ClickHouseServers } from './clickhouse/clickhouse-servers.js';
 import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
@@ -201,6 +201,8 @@ export class ClickHouseStore implements Store {
       const session = new ClickHouseSession(client);
       const ledger = elsewhere?.ledger ?? new ClickHouseLedger(session);
       const replicas = new Replicas(session, ledger);
+      const defined = definedIn(session, isStateElsewhere);
+      await requireHome(defined, isStateElsewhere);
       const change = async () => {
         // Before an upgrade, since the copies have the columns of before.
         if (!isStateElsewhere) await finishRenewal(session, (step) => step());
@@ -208,7 +210,7 @@ export class ClickHouseStore implements Store {
       };
       const definitions =
         settings.isReading === true
-          ? await requireUpToDate(definedIn(session, isStateElsewhere), settings)
+          ? await requireUpToDate(defined, settings)
           : ((await ledger.leading(SCHEMA, change, true)) as string);
       const staging = await Renewable.start<Staging>(
         {
@@ -256,7 +258,7 @@ export class ClickHouseStore implements Store {
         settings,
         folder,
         definitions,
-        definedIn(session, isStateElsewhere),
+        defined,
       );
     } catch (error) {
       await client?.close();

@@ -130,6 +130,15 @@ test('turns of a name are alone on all nodes, and what they write is one commit'
   expect(await ada.select("SELECT repo_key(user_id) AS name FROM people WHERE org_id = 'turns'")).toEqual([]);
 });
 
+test('an organization that both nodes make at once is made once', async () => {
+  const names = new Set(['both', 'again']);
+  await Promise.all([ada, bob, ada, bob].map((store) => requireOrganizations(store, names, NOW)));
+  expect(await ada.select("SELECT org_id FROM organizations WHERE org_id IN ('both', 'again') ORDER BY org_id")).toEqual([
+    { org_id: 'again' },
+    { org_id: 'both' },
+  ]);
+});
+
 test('a snapshot sees one state of PostgreSQL', async () => {
   await ada.snapshot(async (select) => {
     const count = () => select("SELECT count(*) AS n FROM organizations WHERE org_id = 'meanwhile'");

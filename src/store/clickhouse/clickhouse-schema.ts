@@ -238,7 +238,6 @@ export async function applyChanges(
   isStateElsewhere = false,
 ): Promise<string> {
   const database = definedIn(session, isStateElsewhere);
-  await requireHome(database, isStateElsewhere);
   // Not each time: a cluster makes tables when all of its replicas are there, and a start can do without one.
   if (!(await database.tables()).has('changes'))
     await session.define(

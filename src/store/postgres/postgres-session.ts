@@ -4,7 +4,7 @@ import { readText } from '../../disk/text-file.js';
 import type { PostgresAddress } from '../../settings/store-address.js';
 import { Queue } from '../queue.js';
 import type { Parameters, Row, Value } from '../store.js';
-import { faultOf, isConflict, isLost } from './postgres-fault.js';
+import { faultOf, isConflict, isLost, isTaken } from './postgres-fault.js';
 import { spelled } from './postgres-spelling.js';
 import { VALUES } from './postgres-values.js';
 
@@ -106,7 +106,9 @@ export class PostgresSession implements Transaction {
       try {
         return await this.connected((connection) => connection.transaction(work, isSnapshot));
       } catch (error) {
-        if (!isConflict(error) || tries >= TRIES) throw error;
+        // A row that another node has just made, too, is there at the second try.
+        const most = isConflict(error) ? TRIES : isTaken(error) ? 2 : 1;
+        if (tries >= most) throw error;
         await wait(Math.random() * 20 * 2 ** tries);
       }
     }

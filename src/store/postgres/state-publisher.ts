@@ -8,8 +8,8 @@ import { columnNames, columnsOf } from '../tables.js';
 import type { PostgresSession, Transaction } from './postgres-session.js';
 import { literalsOf } from './row-literals.js';
 
-/** How many rows one statement publishes. */
-const TOGETHER = 2000;
+/** How many rows one statement publishes: each can be a report of readiness. */
+const TOGETHER = 500;
 
 /** How often a node looks for what another one didn't publish. */
 const LOOK_MS = 5000;
@@ -74,8 +74,10 @@ export class Publisher {
 
   private async publishAll(): Promise<void> {
     for (;;) {
+      // A node of a later version publishes tables that this one doesn't know.
       const rows = await this.session.select(
-        `SELECT ${COLUMNS} FROM outbox ORDER BY number LIMIT ${TOGETHER}`,
+        `SELECT ${COLUMNS} FROM outbox WHERE table_name IN $tables ORDER BY number LIMIT ${TOGETHER}`,
+        { tables: Object.keys(PUBLISHED) },
       );
       if (rows.length === 0) return;
       const changes = rows.map(changeOf);
