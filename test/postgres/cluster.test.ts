@@ -133,10 +133,9 @@ test('turns of a name are alone on all nodes, and what they write is one commit'
 test('an organization that both nodes make at once is made once', async () => {
   const names = new Set(['both', 'again']);
   await Promise.all([ada, bob, ada, bob].map((store) => requireOrganizations(store, names, NOW)));
-  expect(await ada.select("SELECT org_id FROM organizations WHERE org_id IN ('both', 'again') ORDER BY org_id")).toEqual([
-    { org_id: 'again' },
-    { org_id: 'both' },
-  ]);
+  expect(
+    await ada.select("SELECT org_id FROM organizations WHERE org_id IN ('both', 'again') ORDER BY org_id"),
+  ).toEqual([{ org_id: 'again' }, { org_id: 'both' }]);
 });
 
 test('a snapshot sees one state of PostgreSQL', async () => {

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ClickHouseServer } from '../clickhouse/server.js';
@@ -22,9 +23,10 @@ test('two nodes serve what either of them was sent, with keys that a command mad
   expect(made.stderr).not.toMatch(/error/i);
   const { key } = JSON.parse(made.stdout);
   const sent = join(folder, 'events.ndjson');
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(sent, lines([event('1'), event('2', { user_id: 'grace' })]));
-  expect(await daybook(['--data', first, 'ingest', sent, '--org', 'acme'], { env })).toMatchObject({ code: 0 });
+  expect(await daybook(['--data', first, 'ingest', sent, '--org', 'acme'], { env })).toMatchObject({
+    code: 0,
+  });
   expect(await daybook(['--data', second, 'build'], { env })).toMatchObject({ code: 0 });
   for (const data of [first, second]) {
     const { url, child } = await servedWith(env, data);
@@ -52,7 +54,11 @@ test('a database that has state itself, and one without, are refused where the s
 
 test('an address that is none is told without what it is', async () => {
   const { DAYBOOK_STORE = '' } = env;
-  for (const DAYBOOK_STATE of ['mysql://ada:secret@host/x', 'postgres://ada:secret@host', 'postgres://ada:secret@host/x?sslmode=maybe']) {
+  for (const DAYBOOK_STATE of [
+    'mysql://ada:secret@host/x',
+    'postgres://ada:secret@host',
+    'postgres://ada:secret@host/x?sslmode=maybe',
+  ]) {
     const { code, stderr } = await daybook(['config'], { env: { DAYBOOK_STORE, DAYBOOK_STATE } });
     expect([code, stderr]).toEqual([
       2,
