@@ -157,6 +157,16 @@ ready() {
   done
 }
 
+# Waits until a node knows a new key, which another node made.
+known() {
+  for _ in $(seq 10); do
+    [[ -n $(settled "$1" "$2") ]] && return
+    sleep 1
+  done
+  say "$2 doesn't take a key that is ten seconds old"
+  return 1
+}
+
 # Kills a service, and starts it again.
 fell() {
   compose kill "$1" && sleep "$((RANDOM % 10 + 1))" && compose start "$1"
@@ -228,6 +238,7 @@ run() {
     keys[$org]=$(cli daybook-1 keys create --org "$org" --role owner --json 2>>"$work/log" | key_in)
     one_keys[$org]=$(docker exec "$project-one" node dist/cli.js keys create --org "$org" --role owner --json 2>>"$work/log" | key_in)
     [[ -n ${keys[$org]} && -n ${one_keys[$org]} ]] || { say "no key of $org"; return 1; }
+    for url in "${urls[@]}"; do known "${keys[$org]}" "$url" || return 1; done
     for index in 0 1 2; do
       send "$org" "${keys[$org]}" "${urls[index]}" "${urls[(index + 1) % 3]}" "${urls[(index + 2) % 3]}" &
       pids+=($!)
