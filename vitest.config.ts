@@ -12,6 +12,7 @@ const PROGRAM = [
   'test/backup.test.ts',
   'test/checkout.test.ts',
   'test/cli.test.ts',
+  'test/cluster/*.test.ts',
   'test/collect.test.ts',
   'test/erasure-kill.test.ts',
   'test/faults/*.test.ts',
@@ -50,6 +51,7 @@ const WITH_CLICKHOUSE = [
 const FAULTS = [
   'test/at-once.test.ts',
   'test/backup.test.ts',
+  'test/cluster/*.test.ts',
   'test/faults/*.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',

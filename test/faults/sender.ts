@@ -139,7 +139,8 @@ export class Sender {
 
   constructor(
     private readonly ledger: Ledger,
-    private readonly url: string,
+    /** Of a service, or what answers that of the one that is sent the next body. */
+    private readonly url: string | (() => string),
     private readonly key: string,
     /** Whether it sends what nobody acknowledged again until somebody does, and some of what was acknowledged too. */
     private readonly repeats: boolean,
@@ -166,7 +167,8 @@ export class Sender {
   private async post({ path, type, bytes }: SentBody): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': type };
     try {
-      const answer = await fetch(`${this.url}${path}`, { method: 'POST', headers, body: bytes });
+      const url = typeof this.url === 'string' ? this.url : this.url();
+      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: bytes });
       const said = await answer.text();
       await new Promise((resolve) => setTimeout(resolve, this.ledger.upTo(60)));
       if (answer.status === 503) return false;

@@ -1,0 +1,102 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../ask.js';
+import { Clock } from '../faults/clock.js';
+import { preloading } from '../faults/preloaded.js';
+import { daybook, type Ended, start } from '../program.js';
+import { until } from '../service.js';
+import { type AtEnd, temporaryFolder } from '../world.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+/** The settings of a node, given what makes ways to servers that can be cut. */
+export type SettingsOf = (wayTo: (port: number) => Promise<number>) => Promise<Record<string, string>>;
+
+/** One of the processes that are Daybook: it has a folder, a clock, and ways to the stores of its own. */
+export class DaybookNode {
+  /** Ways to the stores. */
+  readonly ways: TcpProxy[] = [];
+  private child: ChildProcess | undefined;
+  private said = '';
+
+  private constructor(
+    readonly data: string,
+    readonly port: number,
+    readonly env: Readonly<Record<string, string>>,
+    private readonly clock: Clock | undefined,
+    private readonly atEnd: AtEnd,
+  ) {}
+
+  static async create(settingsOf: SettingsOf, atEnd: AtEnd): Promise<DaybookNode> {
+    const folder = temporaryFolder(atEnd);
+    const ways: TcpProxy[] = [];
+    const env = await settingsOf(async (port) => {
+      const way = await TcpProxy.to(port, atEnd);
+      ways.push(way);
+      return way.port;
+    });
+    const clock = Clock.of(join(folder, 'clock'));
+    const node = new DaybookNode(join(folder, 'data'), await freePort(), env, clock, atEnd);
+    node.ways.push(...ways);
+    return node;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts its process, and waits until that serves. */
+  async start(): Promise<void> {
+    const preloaded = this.clock === undefined ? {} : preloading(this.clock);
+    this.said = '';
+    const child = start(['--data', this.data, 'serve', '--port', String(this.port)], {
+      env: { ...this.env, ...preloaded },
+      atEnd: this.atEnd,
+    });
+    this.child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.said += text;
+      });
+    await until(() => this.said.includes('Daybook serves on') || child.exitCode !== null);
+    if (child.exitCode !== null)
+      throw new Error(`A node ended with ${child.exitCode}: ${this.said.slice(-2000)}`);
+  }
+
+  async kill(): Promise<void> {
+    await this.signal('SIGKILL');
+  }
+
+  /** Ends it, which has to end well. */
+  async end(): Promise<void> {
+    await this.signal('SIGTERM');
+    if (this.child?.exitCode !== 0) throw new Error(`A node ended badly: ${this.said.slice(-2000)}`);
+  }
+
+  private async signal(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const end = once(child, 'close');
+    child.kill(signal);
+    await end;
+  }
+
+  /** Lets it sleep, as on a machine that was suspended. */
+  async freeze(ms: number): Promise<void> {
+    this.child?.kill('SIGSTOP');
+    await wait(ms);
+    this.child?.kill('SIGCONT');
+  }
+
+  /** Sets its clock some time from that of the machine. Answers false where that can't be done. */
+  setClock(ms: number): boolean {
+    this.clock?.move(ms);
+    return this.clock !== undefined;
+  }
+
+  /** Runs a command beside it. */
+  run(...args: string[]): Promise<Ended> {
+    return daybook(['--data', this.data, ...args], { env: { ...this.env } });
+  }
+}
