@@ -12,7 +12,7 @@ const PROGRAM = [
   'test/backup.test.ts',
   'test/checkout.test.ts',
   'test/cli.test.ts',
-  'test/cluster/*.test.ts',
+  'test/cluster/one-node.test.ts',
   'test/collect.test.ts',
   'test/erasure-kill.test.ts',
   'test/faults/*.test.ts',
@@ -45,13 +45,14 @@ const WITH_CLICKHOUSE = [
   'test/clickhouse/front.test.ts',
   'test/clickhouse/kill.test.ts',
   'test/clickhouse/nodes.test.ts',
+  'test/cluster/clickhouse-node.test.ts',
 ];
 
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
 const FAULTS = [
   'test/at-once.test.ts',
   'test/backup.test.ts',
-  'test/cluster/*.test.ts',
+  'test/cluster/one-node.test.ts',
   'test/faults/*.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',

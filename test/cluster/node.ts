@@ -13,6 +13,9 @@ import { TcpProxy } from './tcp-proxy.js';
 /** The settings of a node, given what makes ways to servers that can be cut. */
 export type SettingsOf = (wayTo: (port: number) => Promise<number>) => Promise<Record<string, string>>;
 
+/** How often a process is started that ends before it serves. */
+const STARTS = 20;
+
 /** One of the processes that are Daybook: it has a folder, a clock, and ways to the stores of its own. */
 export class DaybookNode {
   /** Ways to the stores. */
@@ -46,8 +49,16 @@ export class DaybookNode {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts its process, and waits until that serves. */
+  /** Starts its process, and waits until that serves. As a supervisor does, again when it ends because a store is away. */
   async start(): Promise<void> {
+    for (let starts = 1; !(await this.isStarted()); starts += 1) {
+      if (starts === STARTS || !/can't (be reached|do this now)/.test(this.said))
+        throw new Error(`A node ended with ${this.child?.exitCode}: ${this.said.slice(-2000)}`);
+      await wait(500);
+    }
+  }
+
+  private async isStarted(): Promise<boolean> {
     const preloaded = this.clock === undefined ? {} : preloading(this.clock);
     this.said = '';
     const child = start(['--data', this.data, 'serve', '--port', String(this.port)], {
@@ -60,8 +71,7 @@ export class DaybookNode {
         this.said += text;
       });
     await until(() => this.said.includes('Daybook serves on') || child.exitCode !== null);
-    if (child.exitCode !== null)
-      throw new Error(`A node ended with ${child.exitCode}: ${this.said.slice(-2000)}`);
+    return child.exitCode === null;
   }
 
   async kill(): Promise<void> {
