@@ -9,16 +9,19 @@ import { trustedForAddresses } from '../api/public-url.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { DATABASE } from '../disk/data-files.js';
 import { isOpenToAll, makeFolder } from '../disk/folder.js';
+import { VERSION } from '../disk/package-root.js';
 import { requireFitDisk } from '../disk/refusals.js';
 import { codeOf, MayPass, UsageError } from '../exit.js';
 import { Inbox } from '../ingest/inbox.js';
 import { Lake } from '../lake/data-lake.js';
 import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
+import { does } from '../settings/node-role.js';
 import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
 import { damagedLogs } from '../store/database-file.js';
+import { Node } from '../store/state/node.js';
 import type { Store } from '../store/store.js';
 import { pullAll } from '../vendors/pull-reports.js';
 import { buildApp } from './app.js';
@@ -47,6 +50,10 @@ export async function serve(
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
   let app: FastifyInstance | undefined;
+  if (config.role !== 'all' && config.postgres === undefined)
+    throw new UsageError(
+      `A node with the role ${config.role} does a part of the work of several: set DAYBOOK_STATE too, or leave the role out.`,
+    );
   makeFolder(config.data);
   const hasModes = requireFitDisk(config.data);
   const opened = await openStore(config, clock, () => isServed(config.data), {
@@ -69,10 +76,21 @@ export async function serve(
   const metrics = new Metrics(clock);
   const store = metrics.counting(opened);
   let receiving: Inbox | undefined;
+  let node: Node | undefined;
   try {
     const inbox = Inbox.open(config, clock);
     receiving = inbox;
-    const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
+    const { role } = config;
+    node =
+      store.shared &&
+      new Node(store.shared, { role, version: VERSION }, (err) =>
+        app?.log.error({ err }, 'could not tell other nodes that this one lives'),
+      );
+    await node?.start();
+    const serving = buildApp(
+      { store, config, clock, inbox, ...(node && { node }) },
+      { logs: true, metrics },
+    );
     app = serving;
     // The caller prints the address. The port is opened before any long work, so that a failure shows at once.
     serving.log.level = 'silent';
@@ -124,8 +142,10 @@ export async function serve(
     });
     // Publishes days that aren't in the lake, for example because they were built before the lake existed.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
-    finishErasuresIn({ store, config, lake, settle, clock }).then(
-      (erasures) => erasures > 0 && serving.log.info({ erasures }, 'interrupted erasures are finished'),
+    const finishErasures = () =>
+      store.asOnly('erasures', () => finishErasuresIn({ store, config, lake, settle, clock }));
+    finishErasures().then(
+      (erasures = 0) => erasures > 0 && serving.log.info({ erasures }, 'interrupted erasures are finished'),
       (err) =>
         serving.log.error(
           { err },
@@ -134,7 +154,7 @@ export async function serve(
     );
     const key = new SecretKey(config);
     const beforeBuild = async (cause: Cause) => {
-      await finishErasuresIn({ store, config, lake, settle, clock });
+      await finishErasures();
       await inbox.drain(store);
       const pulls = { store, config, key, clock, stopping: stopping.signal };
       await store.asOnly('pulls', () => pullAll(pulls, cause === 'nightly', serving.log));
@@ -147,8 +167,10 @@ export async function serve(
       { retentionDays: config.retentionDays, publish: (days) => lake.publish(store, days) },
       () => void alarm.check(),
     );
-    alarm.start();
-    if (config.buildAt !== undefined) schedule.start(config.buildAt);
+    if (does(role, 'build')) {
+      alarm.start();
+      if (config.buildAt !== undefined) schedule.start(config.buildAt);
+    }
     const stop = async () => {
       stopping.abort(new UsageError('The service stops: run the command again to read the other files.'));
       // Connections that still haven't finished their request or answer by then are cut off.
@@ -163,12 +185,14 @@ export async function serve(
       await alarm.stop();
       await published;
       await inbox.close();
+      await node?.stop().catch((err) => serving.log.warn({ err }, 'other nodes learn later that this one ended'));
       await store.close();
     };
     return { app: serving, store, url, renewCertificate, stop };
   } catch (error) {
     await app?.close();
     await receiving?.close();
+    await node?.stop().catch(() => undefined);
     await store.close();
     // An error with a path is about a file of the data folder.
     const code = error instanceof Error && 'path' in error ? '' : codeOf(error);

@@ -211,7 +211,7 @@ export class ClickHouseStore implements Store {
       const definitions =
         settings.isReading === true
           ? await requireUpToDate(defined, settings)
-          : ((await ledger.leading(SCHEMA, change, true)) as string);
+          : ((await ledger.leading(SCHEMA, change, 'waits')) as string);
       const staging = await Renewable.start<Staging>(
         {
           open: async (broke) => {
@@ -382,11 +382,15 @@ export class ClickHouseStore implements Store {
   }
 
   leading<T>(task: Task, work: () => Promise<T>): Promise<T> {
-    return this.ledger.leading(task, work, true) as Promise<T>;
+    return this.ledger.leading(task, work, 'waits') as Promise<T>;
+  }
+
+  trying<T>(task: Task, work: () => Promise<T>): Promise<T | undefined> {
+    return this.ledger.leading(task, work, 'tries');
   }
 
   asOnly<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
-    return this.ledger.leading(name, work, false);
+    return this.ledger.leading(name, work, 'keeps');
   }
 
   async newestBatch(group: number): Promise<number> {
@@ -440,7 +444,7 @@ export class ClickHouseStore implements Store {
     const write = async () => {
       for (const sql of inserts) await this.session.run(sql);
     };
-    await this.ledger.leading(PUBLISH, write, true);
+    await this.ledger.leading(PUBLISH, write, 'waits');
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
@@ -489,7 +493,7 @@ export class ClickHouseStore implements Store {
 
   refresh(): Promise<void> {
     const work = () => this.writing(() => bringUpToDate(this.defined, this.settings));
-    return this.ledger.leading(SCHEMA, work, true) as Promise<void>;
+    return this.ledger.leading(SCHEMA, work, 'waits') as Promise<void>;
   }
 
   rest(): Promise<void> {
@@ -552,7 +556,7 @@ export class ClickHouseStore implements Store {
     ];
     const exchange: Commit = (step) => this.commit(() => this.ledger.exchanging(step, names));
     const led = names.reduceRight<() => Promise<unknown>>(
-      (inside, name) => () => this.ledger.leading(name, inside, true),
+      (inside, name) => () => this.ledger.leading(name, inside, 'waits'),
       alone,
     );
     return led() as Promise<void>;
@@ -568,7 +572,7 @@ export class ClickHouseStore implements Store {
         if (counted === undefined || counted.exchanges % 2 === 0) return;
         await ledger.exchanging(() => finishRenewal(session, (step) => step()), []);
       },
-      true,
+      'waits',
     );
   }
 

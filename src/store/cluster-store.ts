@@ -18,7 +18,7 @@ import { replaceState, rewriteState, type WithRows } from './postgres/state-rewr
 import { changedBy, fromData, homeOfChanges, homeOfSelect } from './postgres/statement-home.js';
 import { withSources } from './sql-text.js';
 import { isPublished, isState, STATE_TABLES, tablesIn } from './state/homes.js';
-import type { OrgDay, Parameters, Read, Rewriting, Row, Sources, Store } from './store.js';
+import type { OrgDay, Parameters, Read, Rewriting, Row, Shared, Sources, Store } from './store.js';
 import { Turns } from './turns.js';
 
 /** How many rows one statement writes that come from data. */
@@ -117,6 +117,14 @@ export class ClusterStore implements Store {
 
   stateRevision(table: string): Promise<string> {
     return this.revisions.of(table);
+  }
+
+  get shared(): Shared {
+    return {
+      select: (sql, parameters) => this.state.select(sql, parameters),
+      run: (statements) => this.state.run(statements).finally(() => this.revisions.forget()),
+      stateRevision: (table) => this.revisions.of(table),
+    };
   }
 
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
@@ -226,6 +234,7 @@ export class ClusterStore implements Store {
 
   readonly groupOf: Store['groupOf'] = (orgId) => this.data.groupOf(orgId);
   readonly leading: Store['leading'] = (task, work) => this.data.leading(task, work);
+  readonly trying: Store['trying'] = (task, work) => this.data.trying(task, work);
   readonly asOnly: Store['asOnly'] = (name, work) => this.data.asOnly(name, work);
   readonly newestBatch: Store['newestBatch'] = (group) => this.data.newestBatch(group);
   readonly settle: Store['settle'] = (...given) => this.data.settle(...given);

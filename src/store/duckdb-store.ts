@@ -243,6 +243,10 @@ export class DuckDbStore implements Store {
     return work();
   }
 
+  trying<T>(_task: Task, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
   asOnly<T>(_name: string, work: () => Promise<T>): Promise<T> {
     return work();
   }

@@ -208,10 +208,14 @@ export interface Store {
   groupOf(orgId: string): number;
   /** Does work while no other node leads this task, and waits for its turn. */
   leading<T>(task: Task, work: () => Promise<T>): Promise<T>;
+  /** The same, or answers undefined if another node leads it. */
+  trying<T>(task: Task, work: () => Promise<T>): Promise<T | undefined>;
   /** Does work that one node does for all, or answers undefined if that is another one. */
   asOnly<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
   /** The newest batch of a group that was settled; 0 when there is none. */
   newestBatch(group: number): Promise<number>;
+  /** Rows that all nodes share beside the tables of every store; undefined where one process has the store. */
+  readonly shared?: Shared;
   /** How many days one build takes: enough to share the reading, few enough to keep it small. */
   readonly daysAtOnce: number;
   /** A checksum of the definitions that compute the rows of days: a day that was built by others is stale. */
@@ -294,6 +298,11 @@ export interface Store {
   tidy(): Promise<void>;
   /** Finishes the work under way, and closes the files. */
   close(): Promise<void>;
+}
+
+/** Tables of PostgreSQL by which nodes know of each other. */
+export interface Shared extends Pick<Store, 'select' | 'stateRevision'> {
+  run(statements: readonly Statement[]): Promise<unknown>;
 }
 
 /** A Parquet file that was written. */

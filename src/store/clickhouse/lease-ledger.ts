@@ -45,8 +45,9 @@ export class LeaseLedger implements Ledger {
     return groupOf(orgId);
   }
 
-  leading<T>(name: string, work: () => Promise<T>, isPatient: boolean): Promise<T | undefined> {
-    return isPatient ? this.leases.leading(name, work) : this.leases.keeping(name, work);
+  leading<T>(name: string, work: () => Promise<T>, way: 'waits' | 'tries' | 'keeps'): Promise<T | undefined> {
+    if (way === 'keeps') return this.leases.keeping(name, work);
+    return way === 'waits' ? this.leases.leading(name, work) : this.leases.trying(name, work);
   }
 
   /** Readers who come while it is asked for share the next answer. */

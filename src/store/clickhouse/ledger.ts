@@ -24,10 +24,10 @@ export interface Last {
 /** Which attempts count. An attempt that isn't known to count never does, whatever it has written. */
 export interface Ledger {
   /**
-   * Does work while nobody else does work of that name, and waits for its turn; or answers undefined if somebody does and `isPatient` is false.
-   * Attempts of a group are made by whoever leads it.
+   * Does work while nobody else does work of that name. If somebody does, it waits for its turn, or else answers undefined. It can keep the
+   * lead afterwards. Attempts of a group are made by whoever leads it.
    */
-  leading<T>(name: string, work: () => Promise<T>, isPatient: boolean): Promise<T | undefined>;
+  leading<T>(name: string, work: () => Promise<T>, way: 'waits' | 'tries' | 'keeps'): Promise<T | undefined>;
   /** The groups of organizations that are settled and built one beside the other. */
   readonly groups: readonly number[];
   /** How far two numbers of a group are apart at least. */

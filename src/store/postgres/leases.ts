@@ -54,11 +54,27 @@ export class Leases {
 
   /** Does work under a lease, one at a time in this node too. Waits for it, and releases it at the end. Work in the work has it already. */
   leading<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return this.under(name, work, async () => {
+      await this.acquire(name);
+      return true;
+    }) as Promise<T>;
+  }
+
+  /** The same, or answers undefined if another node has the lease. */
+  trying<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.under(name, work, () => this.tryToAcquire(name));
+  }
+
+  private under<T>(
+    name: string,
+    work: () => Promise<T>,
+    acquire: () => Promise<boolean>,
+  ): Promise<T | undefined> {
     const around = this.inside.getStore();
     if (around?.has(name)) return work();
     return this.turns.run(name, async () => {
       const isKept = this.held.has(name);
-      if (!isKept) await this.acquire(name);
+      if (!isKept && !(await acquire())) return undefined;
       try {
         return await this.inside.run(new Set([...(around ?? []), name]), work);
       } finally {

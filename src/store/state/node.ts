@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Store } from '../store.js';
+import type { Shared } from '../store.js';
 
 /** How often a node says that it lives, and after how long without that it counts as dead. Milliseconds. */
 export const BEAT_MS = 10_000;
@@ -11,11 +11,6 @@ export const SHARED_CLOCK = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 A
 
 /** The nodes that live. */
 export const LIVING = `SELECT node_id FROM nodes WHERE seen_at_ms > ${SHARED_CLOCK} - ${DEAD_MS}`;
-
-/** What all nodes share: rows in PostgreSQL. */
-export interface Shared extends Pick<Store, 'select' | 'stateRevision'> {
-  run(statements: Parameters<Store['run']>[0]): Promise<unknown>;
-}
 
 /** One of several processes that share their stores. */
 export class Node {
