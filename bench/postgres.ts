@@ -144,7 +144,7 @@ function workOf(sessions: readonly PostgresSession[], organizations: number, use
           ]);
           await ledger.commit(attempt, { row: async () => undefined, written: async () => written });
         },
-        true,
+        'waits',
       );
     }),
     'sign of life': sessions.map((session) => async () => {

@@ -37,6 +37,14 @@ export function add(program: Command, { settings, clock }: Invocation): void {
       print(`${folder} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`);
       if (config.clickhouse !== undefined)
         print('It does not include ClickHouse: docs/operations.md says how to back that up too.');
+      const buckets = Object.entries({
+        'acknowledged events that are not settled yet': config.inbox,
+        'the lake': config.lake,
+        'files that wait for computers': config.objects,
+      }).flatMap(([what, address]) =>
+        address === undefined ? [] : [`${what} (s3://${address.bucket}/${address.prefix})`],
+      );
+      if (buckets.length > 0) print(`It does not include what is in buckets: ${buckets.join(', ')}.`);
       if (service.hasSecretKey)
         print(
           "It does not include DAYBOOK_SECRET_KEY: keep the key elsewhere, because secrets can't be read without it.",

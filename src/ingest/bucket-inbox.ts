@@ -14,6 +14,9 @@ import { SettleSchedule, STOPPED_MS, type Waiting, type Watcher } from './settle
 /** How often the bucket is listed while this node has nothing in it: other nodes may have. */
 const LOOK_MS = 5000;
 
+/** The longest body that is read to find a person in it. */
+const OBJECT_BYTES = 256 << 20;
+
 const ALL_GROUPS = Array.from({ length: GROUPS }, (_, group) => group);
 
 /** The bodies in a bucket that were acknowledged, by any node, on their way into the store. */
@@ -55,7 +58,16 @@ export class BucketInbox implements Waiting {
   }
 
   get setAside(): readonly SetAside[] {
-    return this.asides.entries;
+    const { bucket } = this;
+    const start = bucket.nameOf('');
+    return this.asides.entries.map((entry) => {
+      const key = entry.path.slice(start.length);
+      const object = {
+        text: () => bucket.text(key, OBJECT_BYTES),
+        remove: () => bucket.remove([key]),
+      };
+      return { ...entry, object };
+    });
   }
 
   get stoppedSince(): number | undefined {

@@ -10,6 +10,11 @@ export interface SetAside {
   readonly path: string;
   /** Why, as a clause: "it can't be read (EACCES)". */
   readonly reason: string;
+  /** Of an object in a bucket. */
+  readonly object?: {
+    readonly text: () => Promise<string | undefined>;
+    readonly remove: () => Promise<void>;
+  };
 }
 
 /** Why something that isn't a body is set aside. */

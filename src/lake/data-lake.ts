@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { MS_PER_DAY } from '../day.js';
 import { writeWhole } from '../disk/folder.js';
 import { reasonOf, UsageError } from '../exit.js';
+import type { S3Address } from '../settings/store-address.js';
 import { Queue } from '../store/queue.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { LOG } from './delta-log.js';
+import { LakeBucket } from './lake-bucket.js';
 import { folderOf, LAKE } from './lake-paths.js';
 import { type Publication, Publisher } from './publisher.js';
 import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
@@ -30,9 +32,19 @@ async function organizationsOf(store: Pick<Store, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row.org_id));
 }
 
+/** Where a lake is. */
+interface Place {
+  /** The data folder. */
+  readonly data: string;
+  readonly lakeKeepDays: number;
+  /** The bucket with the lake; undefined for the data folder. */
+  readonly lake?: S3Address | undefined;
+}
+
 /** Publishes the built days as Delta Lake tables. Only the process that has the store open writes them. */
 export class Lake {
   readonly folder: string;
+  private readonly bucket: LakeBucket | undefined;
   private readonly publisher: Publisher;
   private readonly queue = new Queue();
   /** Whether every day of the store is published, except for those that `publish` is called with. */
@@ -41,11 +53,12 @@ export class Lake {
   private people: ReadonlyMap<string, number> = new Map();
 
   constructor(
-    { data, lakeKeepDays }: { readonly data: string; readonly lakeKeepDays: number },
+    { data, lakeKeepDays, lake }: Place,
     private readonly clock: () => number,
   ) {
     this.folder = join(data, LAKE);
-    this.publisher = new Publisher(this.folder, lakeKeepDays * MS_PER_DAY);
+    this.bucket = lake === undefined ? undefined : new LakeBucket(lake, this.folder);
+    this.publisher = new Publisher(this.folder, lakeKeepDays * MS_PER_DAY, this.bucket);
   }
 
   /**
@@ -55,7 +68,8 @@ export class Lake {
   publish(store: Store, days: readonly OrgDay[]): Promise<void> {
     return this.exclusive(async () => {
       if (this.publisher.isClosing) return;
-      const isFull = !this.isWhole;
+      // Another node may have built days and ended before it published them.
+      const isFull = !this.isWhole || this.bucket !== undefined;
       this.isWhole = false;
       const own = days.map(({ day }) => day).sort();
       const people = await peopleRevisions(store);
@@ -87,7 +101,7 @@ export class Lake {
     const all = await this.queue.run(() => this.compare(store, orgId));
     if (all.differences.length === 0) return all;
     const some = [...new Set(all.differences.map((difference) => difference.orgId))];
-    const { differences } = await this.queue.run(() => compare(store, this.folder, some));
+    const { differences } = await this.queue.run(() => this.compareSome(store, some));
     return { ...all, differences };
   }
 
@@ -102,7 +116,8 @@ export class Lake {
       this.isWhole = false;
       const stored = await organizationsOf(store);
       const folders = new Set(stored.map(folderOf));
-      for (const name of foldersIn(this.folder)) if (!folders.has(name)) await this.publisher.remove(name);
+      const names = new Set([...foldersIn(this.folder), ...((await this.bucket?.folders()) ?? [])]);
+      for (const name of names) if (!folders.has(name)) await this.publisher.remove(name);
       const known = await knownDays(store, stored);
       for (const orgId of stored) {
         const snapshot = readSnapshot(this.folder, orgId);
@@ -110,11 +125,11 @@ export class Lake {
         const own = found.differences.filter((one) => one.orgId === orgId);
         // A table without its commits begins again.
         if (own.some(({ path }) => path.includes(LOG))) await this.publisher.remove(folderOf(orgId));
-        else
-          await writeWhole(
-            join(this.folder, folderOf(orgId), SNAPSHOT),
-            snapshotText(distrust(snapshot, own, known.get(orgId) ?? new Set())),
-          );
+        else {
+          const text = snapshotText(distrust(snapshot, own, known.get(orgId) ?? new Set()));
+          await writeWhole(join(this.folder, folderOf(orgId), SNAPSHOT), text);
+          await this.bucket?.replace(orgId, text);
+        }
       }
       const left = await this.publishAll(store);
       this.isWhole = left.length === 0;
@@ -122,13 +137,19 @@ export class Lake {
     return found;
   }
 
+  private async compareSome(store: Store, orgIds: readonly string[]): Promise<Verified> {
+    for (const orgId of orgIds) await this.bucket?.fetchAll(orgId);
+    return compare(store, this.folder, orgIds);
+  }
+
   private async compare(store: Store, orgId?: string): Promise<Verified> {
+    await this.bucket?.pullAll();
     const orgIds = new Set([...(await organizationsOf(store)), ...organizationsIn(this.folder)]);
     if (orgId !== undefined && !orgIds.has(orgId))
       throw new UsageError(
         `Neither the store nor the lake has days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
-    return compare(store, this.folder, orgId === undefined ? [...orgIds].sort() : [orgId]);
+    return this.compareSome(store, orgId === undefined ? [...orgIds].sort() : [orgId]);
   }
 
   /** Removes everything that is published of an organization, earlier versions too. The next publication begins again. */

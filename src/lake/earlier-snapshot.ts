@@ -42,8 +42,13 @@ export function earlierText(snapshot: Snapshot): string {
 
 /** The instants of an organization's earlier snapshots, the oldest first. */
 export function earlierInstants(lake: string, orgId: string): number[] {
-  return namesIn(join(lake, folderOf(orgId), EARLIER))
-    .flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? [])
+  return instantsIn(namesIn(join(lake, folderOf(orgId), EARLIER)).map((name) => join(EARLIER, name)));
+}
+
+/** The instants of the earlier snapshots among names in an organization's folder, the oldest first. */
+export function instantsIn(names: readonly string[]): number[] {
+  return names
+    .flatMap((name) => /^_snapshots[\\/](\d+)\.json$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b);
 }

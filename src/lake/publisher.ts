@@ -17,7 +17,8 @@ import {
   lastCheckpointText,
   versionOf,
 } from './delta-log.js';
-import { EARLIER, earlierInstants, earlierPath, earlierText } from './earlier-snapshot.js';
+import { EARLIER, earlierPath, earlierText, instantsIn } from './earlier-snapshot.js';
+import type { LakeBucket } from './lake-bucket.js';
 import {
   COLUMNS,
   folderOf,
@@ -98,6 +99,8 @@ export class Publisher {
   constructor(
     private readonly lake: string,
     private readonly keepMs: number,
+    /** Where the lake is, if it isn't in the folder. */
+    private readonly bucket?: LakeBucket,
   ) {
     this.staging = new NewFiles(join(lake, '_staging'));
   }
@@ -137,6 +140,16 @@ export class Publisher {
     const stored = await storedDays(store, orgIds, from, to);
     const snapshots: Snapshot[] = [];
     for (const orgId of orgIds) snapshots.push(await this.begin(orgId));
+    for (const before of this.bucket === undefined ? [] : snapshots)
+      for (const table of LAKE_TABLES) {
+        const own = stored.get(before.org_id) ?? new Map<Day, StoredDay>();
+        const plan = planTable(table, before.tables[table], before.org_id, own, now);
+        const sources = plan?.files.flatMap((file) => file.sources) ?? [];
+        await this.bucket?.fetch(
+          before.org_id,
+          sources.map((path) => ({ path: join(table, path) })),
+        );
+      }
     const works = snapshots.flatMap((before): Work[] => {
       const orgId = before.org_id;
       // Instants of an organization's publications are never the same.
@@ -183,7 +196,9 @@ export class Publisher {
     const left = works.filter(isChanged);
     await each(
       works.filter((work) => !left.includes(work)),
-      (work) => this.exchange(work, files),
+      async (work) => {
+        if (!(await this.exchange(work, files))) left.push(work);
+      },
     );
     await this.staging.clear();
     return left.map(({ orgId }) => orgId);
@@ -209,6 +224,7 @@ export class Publisher {
 
   /** The snapshot of an organization. A publication that was cut off is ended first. */
   async begin(orgId: string): Promise<Snapshot> {
+    await this.bucket?.pull(orgId);
     const before = readSnapshot(this.lake, orgId);
     const next = readNext(this.lake, orgId);
     const isFirst = Object.values(next?.tables ?? {}).every(({ version }) => version === 0);
@@ -222,7 +238,7 @@ export class Publisher {
     }
     if (before !== undefined) return before;
     // Without a snapshot it isn't known which commits and files are valid.
-    await this.remove(folderOf(orgId));
+    await this.removeLocally(folderOf(orgId));
     return noSnapshot(orgId);
   }
 
@@ -259,14 +275,22 @@ export class Publisher {
         const file = written.get(slot);
         if (file === undefined) throw new Error(`DuckDB wrote no checkpoint for ${folder}`);
         await sync(file.path);
+        mkdirSync(join(folder, LOG), { recursive: true });
         await rename(file.path, join(folder, checkpointPath(state.version)));
         await writeWhole(join(folder, LAST_CHECKPOINT), lastCheckpointText(state.version, sizes[slot] ?? 0));
+        await this.bucket?.upload(
+          orgId,
+          [checkpointPath(state.version), LAST_CHECKPOINT].map((path) => join(table, path)),
+        );
       });
     }
   }
 
-  /** Puts the files of an organization in place, and then the snapshot that names them. */
-  private async exchange(work: Work, files: ReadonlyMap<NewFile, WrittenFile>): Promise<void> {
+  /**
+   * Puts the files of an organization in place, and then the snapshot that names them. Answers false if another node has published meanwhile: the
+   * next publication goes on from there.
+   */
+  private async exchange(work: Work, files: ReadonlyMap<NewFile, WrittenFile>): Promise<boolean> {
     const { orgId, at, before, stored, tables } = work;
     const days = [...new Set([...before.days, ...stored.keys()])].filter((day) => day !== NO_DAY).sort();
     const next: Snapshot = {
@@ -280,9 +304,19 @@ export class Publisher {
       const state = await this.place(plan, files, work);
       if (state !== undefined) next.tables[plan.table] = state;
     }
+    const { bucket } = this;
+    if (bucket !== undefined) {
+      const added = Object.entries(next.tables).flatMap(([table, state]) => {
+        const there = new Set(before.tables[table as LakeTable]?.files.map(({ path }) => path));
+        return state.files.flatMap(({ path }) => (there.has(path) ? [] : [join(table, path)]));
+      });
+      await bucket.upload(orgId, added);
+      if (!(await bucket.claim(before, next))) return false;
+    }
     await writeWhole(join(this.lake, folderOf(orgId), NEXT), snapshotText(next));
     await this.commit(before, next);
     await this.sweep(next, at);
+    return true;
   }
 
   /** Puts the files of a table in place, and answers its state with them. */
@@ -297,7 +331,9 @@ export class Publisher {
     for (const [index, file] of files.entries()) {
       const one = written.get(file);
       if (one === undefined) continue;
-      const path = `part-${at}-${index}.parquet`;
+      // Two nodes may publish at one instant: in a bucket, each has names of its own.
+      const own = this.bucket === undefined ? '' : `-${randomUUID().slice(0, 8)}`;
+      const path = `part-${at}-${index}${own}.parquet`;
       mkdirSync(folder, { recursive: true });
       await rename(one.path, join(folder, path));
       const days = file.days.map(({ day, rows, digest, published_at = at }) => [
@@ -341,6 +377,7 @@ export class Publisher {
     }
     if (before.published_at > 0 && this.keepMs > 0)
       await writeWhole(join(folder, earlierPath(before.published_at)), earlierText(before));
+    await this.bucket?.commit(before, next, before.published_at > 0 && this.keepMs > 0);
     await rename(join(folder, NEXT), join(folder, SNAPSHOT));
     await sync(folder);
   }
@@ -353,9 +390,32 @@ export class Publisher {
   /** Removes the earlier snapshots and the files of an organization that no reader needs any more. */
   private async sweep(snapshot: Snapshot, now: number): Promise<void> {
     const folder = join(this.lake, folderOf(snapshot.org_id));
+    const local = (inner: string) => namesIn(join(folder, inner)).map((name) => join(inner, name));
+    const inners = [EARLIER, ...Object.keys(snapshot.tables).flatMap((table) => [table, join(table, LOG)])];
+    const unneeded = this.unneeded(snapshot, now, inners.flatMap(local));
+    // Until the folder is synced, a crash may bring back the snapshot before, which needs these files.
+    if (unneeded.length > 0) await sync(folder);
+    for (const path of unneeded) await rm(join(folder, path), { force: true });
+    if (this.bucket === undefined) return;
+    const names = await this.bucket.names(snapshot.org_id);
+    // A file that is newer than the snapshot is of a publication that another node is about to begin.
+    const isOld = (name: string) => Number(/part-(\d+)-/.exec(name)?.[1] ?? 0) <= snapshot.published_at;
+    // A node that is slow may still want to follow one of the last snapshots.
+    const followed = names
+      .flatMap((name) => /^_next\/(\d+)\.json$/.exec(name)?.[1] ?? [])
+      .sort((a, b) => Number(a) - Number(b))
+      .slice(0, -2);
+    await this.bucket.remove(snapshot.org_id, [
+      ...this.unneeded(snapshot, now, names).filter(isOld),
+      ...followed.filter((at) => Number(at) < now - READ_LIMIT_MS).map((at) => `_next/${at}.json`),
+    ]);
+  }
+
+  /** Which of the names in an organization's folder no reader needs any more. */
+  private unneeded(snapshot: Snapshot, now: number, names: readonly string[]): string[] {
     const unneeded: string[] = [];
     let replacedAt = snapshot.published_at;
-    for (const instant of earlierInstants(this.lake, snapshot.org_id).reverse()) {
+    for (const instant of instantsIn(names).reverse()) {
       if (replacedAt <= now - this.keepMs) unneeded.push(earlierPath(instant));
       replacedAt = instant;
     }
@@ -370,17 +430,20 @@ export class Publisher {
           ? checkpoints.has(version) || version > (state.checkpoints.at(-1)?.version ?? -1)
           : version >= state.first_commit;
       };
-      for (const inner of ['', LOG])
-        for (const name of namesIn(join(folder, table, inner)))
-          if (!isNeeded(join(inner, name))) unneeded.push(join(table, inner, name));
+      const start = join(table, '/');
+      for (const name of names)
+        if (name.startsWith(start) && !isNeeded(name.slice(start.length))) unneeded.push(name);
     }
-    // Until the folder is synced, a crash may bring back the snapshot before, which needs these files.
-    if (unneeded.length > 0) await sync(folder);
-    for (const path of unneeded) await rm(join(folder, path), { force: true });
+    return unneeded;
   }
 
   /** Removes everything that is published in an organization's folder, given the folder's name. */
   async remove(name: string): Promise<void> {
+    await this.bucket?.removeFolder(name);
+    await this.removeLocally(name);
+  }
+
+  private async removeLocally(name: string): Promise<void> {
     const folder = join(this.lake, name);
     // The next snapshot first: a publication can't be ended without the files that it names.
     for (const file of [NEXT, SNAPSHOT]) await rm(join(folder, file), { force: true });

@@ -55,6 +55,31 @@ export class Bucket {
     }
   }
 
+  /** Writes an object in place of the one that has a tag, or where none is. Answers false if another one is there. */
+  async replace(key: string, text: string, tag: string | undefined): Promise<boolean> {
+    if (tag === undefined) return this.putNew(key, text);
+    try {
+      await this.send((sdk, abortSignal) => this.write(sdk, key, text, { IfMatch: tag }, abortSignal));
+      return true;
+    } catch (error) {
+      if (statusOf(error) !== 412 && !isGone(error)) throw error;
+      const bytes = Buffer.byteLength(text);
+      return (await this.size(key)) === bytes && (await this.text(key, bytes)) === text;
+    }
+  }
+
+  /** The tag of an object, which changes with its bytes; undefined if there is none. */
+  async tagOf(key: string): Promise<string | undefined> {
+    try {
+      return await this.send(
+        async ({ client, s3 }) => (await client.send(new s3.HeadObjectCommand(this.object(key)))).ETag,
+      );
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
   private async write(sdk: Sdk, key: string, content: Content, condition: object, abortSignal?: AbortSignal) {
     const { bytes, pieces } = typeof content === 'string' ? ofText(content) : content;
     // S3 stores nothing whose digest is another.

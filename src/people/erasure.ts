@@ -19,6 +19,15 @@ import { nameHash } from '../store/state/organization-secret.js';
 import { peopleRevision, peopleTurn } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
 
+/** A body that can't be settled: a file, or an object in a bucket. */
+interface Unsettled {
+  readonly path: string;
+  readonly object?: {
+    readonly text: () => Promise<string | undefined>;
+    readonly remove: () => Promise<void>;
+  };
+}
+
 /** Where and with what somebody is erased. */
 export interface ErasureContext {
   readonly store: Store;
@@ -26,7 +35,7 @@ export interface ErasureContext {
   /** The data folder. */
   readonly data: string;
   /** Settles all events acknowledged so far, and answers the files that can't be. */
-  readonly settle: () => Promise<readonly { readonly path: string }[]>;
+  readonly settle: () => Promise<readonly Unsettled[]>;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -86,7 +95,7 @@ export async function erasePerson(
     const begunAt = clock();
     const counts = await countsOf(context, person);
     const names = person.names.length;
-    const deleted = filesOf(person, setAside, data);
+    const deleted = (await deletedBy(person, setAside, data)).map(({ path }) => path);
     if (isTrial) return { pseudonym: null, names, counts, deleted, begunAt };
     await begin(store, person, revision, begunAt);
     await finish(context, person, author);
@@ -157,7 +166,7 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   await store.rewrite(await erasureOf(store, person, author, clock()));
   forgetNames(store);
   await lake.forget(person.orgId);
-  for (const path of filesOf(person, setAside, data)) await rm(path, { recursive: true, force: true });
+  for (const { remove } of await deletedBy(person, setAside, data)) await remove();
   const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
   const finishedAt = clock();
   await store.renewFile({
@@ -176,18 +185,27 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   await lake.publish(store, []);
 }
 
-/** The files of the inbox that can't be settled and name the person. */
-function namedFiles(person: ErasedPerson, setAside: readonly { readonly path: string }[]): string[] {
-  const words = [...namesOfErased(person), ...person.words].map((word) => word.toLowerCase());
-  const hasName = (path: string) => {
-    try {
-      const text = readFileSync(path, 'latin1').toLowerCase();
-      return words.some((word) => text.includes(Buffer.from(word).toString('latin1')));
-    } catch {
-      return false;
-    }
-  };
-  return setAside.map(({ path }) => path).filter(hasName);
+/** The files and objects of the inbox that can't be settled and name the person. */
+async function namedFiles(person: ErasedPerson, setAside: readonly Unsettled[]): Promise<Deleted[]> {
+  const words = [...namesOfErased(person), ...person.words].map((word) =>
+    Buffer.from(word.toLowerCase()).toString('latin1').toLowerCase(),
+  );
+  const named: Deleted[] = [];
+  for (const { path, object } of setAside) {
+    const text =
+      object === undefined ? textIn(path) : Buffer.from((await object.text()) ?? '').toString('latin1');
+    if (words.some((word) => text.toLowerCase().includes(word)))
+      named.push({ path, remove: object?.remove ?? (() => rm(path, { recursive: true, force: true })) });
+  }
+  return named;
+}
+
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 function copiesIn(data: string): string[] {
@@ -199,13 +217,23 @@ function copiesIn(data: string): string[] {
   return [...within(data, COPY), ...(existsSync(backups) ? within(backups, UPGRADE_COPY) : [])];
 }
 
-/** The files and folders that an erasure deletes: those of the inbox that name the person, and copies of the database. */
-function filesOf(
+/** A file, folder or object that an erasure deletes. */
+interface Deleted {
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+}
+
+/** What an erasure deletes: the bodies of the inbox that name the person, and copies of the database. */
+async function deletedBy(
   person: ErasedPerson,
-  setAside: readonly { readonly path: string }[],
+  setAside: readonly Unsettled[],
   data: string,
-): string[] {
-  return [...namedFiles(person, setAside), ...copiesIn(data)];
+): Promise<Deleted[]> {
+  const copies = copiesIn(data).map((path) => ({
+    path,
+    remove: () => rm(path, { recursive: true, force: true }),
+  }));
+  return [...(await namedFiles(person, setAside)), ...copies];
 }
 
 async function countsOf({ store, data }: ErasureContext, person: ErasedPerson): Promise<ErasureCount[]> {

@@ -218,8 +218,8 @@ export function readConfig(variables: Variables) {
 type Parsed = z.infer<typeof Settings>;
 
 /** Throws a UsageError if two settings name the same objects of a bucket: each removes what it doesn't know. */
-function requireApart({ inbox, objects }: Parsed): void {
-  const named = Object.entries({ DAYBOOK_INBOX: inbox, DAYBOOK_OBJECTS: objects });
+function requireApart({ inbox, lake, objects }: Parsed): void {
+  const named = Object.entries({ DAYBOOK_INBOX: inbox, DAYBOOK_LAKE: lake, DAYBOOK_OBJECTS: objects });
   for (const [name, one] of named)
     for (const [other, two] of named)
       if (

@@ -102,6 +102,12 @@ export const Settings = z.object({
     z.string().default('folder').transform(toBucket),
     'where acknowledged events wait for the store: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`, which a [lost disk](operations.md#when-the-disk-is-lost) takes nothing from',
   ),
+  /** Undefined for the data folder. */
+  lake: setting(
+    'DAYBOOK_LAKE',
+    z.string().default('folder').transform(toBucket),
+    'where the [lake](lake.md) is: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
+  ),
   role: setting(
     'DAYBOOK_ROLE',
     z.enum(NODE_ROLES).default('all'),
@@ -166,6 +172,11 @@ export const Settings = z.object({
     'DAYBOOK_LAKE_KEEP_DAYS',
     whole(0, 3660).default(30),
     'days for which the [lake](lake.md) keeps rows that a build has replaced, to answer what was published at an earlier instant',
+  ),
+  lakeCacheMb: setting(
+    'DAYBOOK_LAKE_CACHE_MB',
+    whole(1).default(10_240),
+    'MiB of files of a lake in a bucket that a node keeps on its disk; those that were used in the last hour stay',
   ),
   secretKey: setting(
     'DAYBOOK_SECRET_KEY',

@@ -3,6 +3,7 @@ import type { Answer } from '../api/answer-names.js';
 import { type ReportRequest, rowsOfReport } from '../api/answer-rows.js';
 import { UsageError } from '../exit.js';
 import { requireKept, snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
+import { fetchPublished } from '../lake/fetched-lake.js';
 import { LAKE, LAKE_TABLES } from '../lake/lake-paths.js';
 import { readSnapshot } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
@@ -41,6 +42,7 @@ export async function earlierReport(
   if (request.groupBy === 'vendor')
     throw new UsageError("Bills of vendors can't be combined with --as-of: only their newest form is kept.");
   requireKept(asOf, config, now);
+  await fetchPublished(config, orgId, asOf);
   const lake = join(config.data, LAKE);
   const snapshot = readSnapshot(lake, orgId);
   if (snapshot === undefined)

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { rmSync } from '../disk/renames.js';
+import { reasonOf } from '../exit.js';
+import { fetchPublished } from '../lake/fetched-lake.js';
 import { LAKE } from '../lake/lake-paths.js';
 import type { Seen } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
@@ -48,7 +50,7 @@ export class Queries {
 
   /** `note` gets errors that aren't a query's fault, unless the query has one of its own. */
   constructor(
-    private readonly config: Pick<Config, 'data' | 'prices' | 'sql'>,
+    private readonly config: Pick<Config, 'data' | 'prices' | 'sql' | 'lake' | 'lakeCacheMb'>,
     private readonly note: (cause: string) => void,
   ) {}
 
@@ -62,6 +64,10 @@ export class Queries {
     note: (cause: string) => void = this.note,
   ): Promise<{ bytes: Readable; seen: Seen }> {
     const config = this.config.sql;
+    await fetchPublished(this.config, request.orgId, request.asOf).catch((error) => {
+      note(reasonOf(error));
+      throw new SqlError('lake', 'The lake cannot be read now: try again in a moment');
+    });
     const ofOrganization = [...this.running.values()].filter((orgId) => orgId === request.orgId);
     if (ofOrganization.length >= config.queriesPerOrg) throw new SqlError('turn', TURN);
     if (this.running.size >= config.queries) throw new SqlError('busy', BUSY);

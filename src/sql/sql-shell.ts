@@ -13,6 +13,7 @@ import {
 import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
+import { fetchAllPublished, fetchPublished } from '../lake/fetched-lake.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
@@ -113,6 +114,8 @@ export class Shell {
   ): Promise<Shell> {
     const lake = join(config.data, LAKE);
     const { orgId, asOf, format, output, isWriting } = options;
+    if (orgId === undefined) await fetchAllPublished(config, asOf);
+    else await fetchPublished(config, orgId, asOf);
     const orgIds = orgId === undefined ? organizationsIn(lake) : [orgId];
     const current = orgIds.flatMap((one) => readSnapshot(lake, one) ?? []);
     const [first] = current;

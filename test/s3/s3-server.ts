@@ -18,7 +18,7 @@ const DATE = 'Sun, 01 Mar 2026 12:00:00 GMT';
 
 /**
  * A server that speaks as much of S3 as Daybook does, as Amazon's documentation has it: objects are whole or not there, what was written is
- * read and listed at once, `If-None-Match: *` is a 412 where an object is and a 409 while another such request is under way, and a digest that
+ * read and listed at once, `If-Match` is a 412 where another object is, `If-None-Match: *` where any is, and the latter a 409 while another such request is under way, and a digest that
  * isn't that of the body is a 400. Objects are in memory. It believes any signature.
  */
 export class S3Server {
@@ -120,6 +120,10 @@ export class S3Server {
     }
     if (method === 'PUT') {
       if (headers['if-none-match'] === '*' && found !== undefined) return refusal(412, 'PreconditionFailed');
+      const match = headers['if-match'];
+      if (match !== undefined && found === undefined) return refusal(404, 'NoSuchKey');
+      if (match !== undefined && found !== undefined && match !== `"${md5(found, 'hex')}"`)
+        return refusal(412, 'PreconditionFailed');
       this.objects.set(key, body);
       return { status: 200, body: Buffer.alloc(0), headers: { etag: `"${md5(body, 'hex')}"` } };
     }

@@ -1,0 +1,58 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { rm } from '../disk/renames.js';
+import type { S3Address } from '../settings/store-address.js';
+import { Queue } from '../store/queue.js';
+import { LakeBucket } from './lake-bucket.js';
+import { LAKE } from './lake-paths.js';
+import { organizationsIn } from './snapshot.js';
+
+/** Where a lake is, and how much of it this node keeps. */
+interface Place {
+  readonly data: string;
+  readonly lake: S3Address | undefined;
+  readonly lakeCacheMb: number;
+}
+
+/** A file stays for as long as a query may read it. */
+const USED_MS = 3_600_000;
+
+/** One fetch of an organization at a time. */
+const queues = new Map<string, Queue>();
+
+/** Has the folder of the lake have what was published of an organization at an instant, if the lake is in a bucket. */
+export async function fetchPublished(place: Place, orgId: string, asOf?: number): Promise<void> {
+  const { lake, data } = place;
+  if (lake === undefined) return;
+  const folder = join(data, LAKE);
+  const key = `${folder} ${orgId}`;
+  const queue = queues.get(key) ?? new Queue();
+  queues.set(key, queue);
+  await queue.run(() => new LakeBucket(lake, folder).fetchPublished(orgId, asOf));
+  await makeRoom(folder, place.lakeCacheMb * 2 ** 20);
+}
+
+/** The same of all organizations. */
+export async function fetchAllPublished(place: Place, asOf?: number): Promise<void> {
+  if (place.lake === undefined) return;
+  const folder = join(place.data, LAKE);
+  await new LakeBucket(place.lake, folder).pullAll();
+  for (const orgId of organizationsIn(folder)) await fetchPublished(place, orgId, asOf);
+}
+
+/** Removes the files that weren't used for the longest time, as long as they take too much room. */
+async function makeRoom(folder: string, most: number): Promise<void> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.parquet'))
+    .flatMap((name) => {
+      const found = statSync(join(folder, name), { throwIfNoEntry: false });
+      return found === undefined ? [] : [{ name, bytes: found.size, usedAt: found.mtimeMs }];
+    })
+    .sort((a, b) => a.usedAt - b.usedAt);
+  let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  for (const file of files) {
+    if (bytes <= most || file.usedAt > Date.now() - USED_MS) return;
+    await rm(join(folder, file.name), { force: true });
+    bytes -= file.bytes;
+  }
+}

@@ -1,0 +1,178 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { Lake } from '../../src/lake/data-lake.js';
+import { snapshotAt } from '../../src/lake/earlier-snapshot.js';
+import { fetchPublished } from '../../src/lake/fetched-lake.js';
+import { lakeSql } from '../../src/lake/lake-sql.js';
+import { readSnapshot } from '../../src/lake/snapshot.js';
+import { readConfig } from '../../src/settings/config.js';
+import { ask, build, event } from '../lake/lake-world.js';
+import { temporaryFolder, World } from '../world.js';
+import { withCredentials } from './s3-credentials.js';
+import { S3Server } from './s3-server.js';
+
+let server: S3Server;
+let world: World;
+beforeEach(async () => {
+  withCredentials(onTestFinished);
+  server = await S3Server.start();
+  onTestFinished(() => server.close());
+  world = await World.create();
+});
+
+/** A node with a disk of its own, the store of all and the bucket of all. */
+function node(): Lake {
+  const { lake } = readConfig({ DAYBOOK_LAKE: server.address('lake') });
+  return new Lake({ data: join(temporaryFolder(), 'data'), lakeKeepDays: 30, lake }, world.clock);
+}
+
+/** An organization's table as a reader of Delta Lake finds it: the files that its commits add and don't remove, from the first commit on. */
+function filesOf(table: string, orgId = 'acme'): string[] {
+  const start = `lake/${orgId}/${table}/`;
+  const files = new Set<string>();
+  const commits = server.keys(`${start}_delta_log/`).filter((key) => /\d{20}\.json$/.test(key));
+  expect(commits.map((key) => Number(key.slice(-25, -5)))).toEqual([...commits.keys()]);
+  for (const key of commits)
+    for (const line of String(server.objects.get(key)).trim().split('\n')) {
+      const { add, remove } = JSON.parse(line) as { add?: { path: string }; remove?: { path: string } };
+      if (add !== undefined) files.add(add.path);
+      if (remove !== undefined) expect(files.delete(remove.path)).toBe(true);
+    }
+  for (const path of files) expect(server.objects.has(`${start}${path}`)).toBe(true);
+  return [...files].sort();
+}
+
+/** What the current snapshot of an organization names, which must be there. */
+function inSnapshot(table: string, orgId = 'acme'): string[] {
+  const snapshot = JSON.parse(String(server.objects.get(`lake/${orgId}/_snapshot.json`)));
+  return snapshot.tables[table].files.map(({ path }: { path: string }) => path).sort();
+}
+
+async function differences(lake: Lake): Promise<unknown[]> {
+  return [...(await lake.verify(world.store)).differences];
+}
+
+test('the lake is in the bucket, and whichever node publishes goes on with it', async () => {
+  const [first, second] = [node(), node()];
+  await world.send([event('2026-06-01', 'ada'), event('2026-06-02', 'grace')]);
+  await build(world, first);
+  expect(filesOf('users')).toEqual(inSnapshot('users'));
+  expect(filesOf('users')).toHaveLength(1);
+  expect(await differences(second)).toEqual([]);
+  for (let day = 3; day < 13; day += 1) {
+    world.now += 3_600_000;
+    await world.send([event(`2026-06-${String(day).padStart(2, '0')}`, 'ada'), event('2026-06-01', 'late')]);
+    await build(world, day % 2 === 0 ? first : second);
+  }
+  expect(inSnapshot('users').length).toBeGreaterThan(0);
+  expect(server.keys('lake/acme/users/_delta_log/').some((key) => key.endsWith('.checkpoint.parquet'))).toBe(
+    true,
+  );
+  for (const lake of [first, second, node()]) expect(await differences(lake)).toEqual([]);
+});
+
+test('of nodes that publish at once one does, and nothing is lost', async () => {
+  const nodes = [node(), node(), node()];
+  server.delayOf = () => Math.random() * 10;
+  for (let day = 1; day < 6; day += 1) {
+    world.now += 60_000;
+    await world.send([event(`2026-06-0${day}`, 'ada')]);
+    await world.build();
+    await Promise.all(nodes.map((lake) => lake.publish(world.store, [])));
+  }
+  server.delayOf = () => 0;
+  await nodes[0]?.publish(world.store, []);
+  expect(filesOf('users')).toEqual(inSnapshot('users'));
+  expect(filesOf('events')).toEqual(inSnapshot('events'));
+  expect(await differences(node())).toEqual([]);
+});
+
+test('a publication that is cut off anywhere is finished by another node', async () => {
+  await world.send([event('2026-06-01', 'ada')]);
+  await build(world, node());
+  const step = process.env.SLOW_TESTS === undefined ? 17 : 1;
+  let isWhole = false;
+  for (let after = 1; !isWhole; after += step) {
+    world.now += 60_000;
+    await world.send([event('2026-06-02', `user-${after}`)]);
+    await world.build();
+    let left = after;
+    server.faultOf = () => {
+      left -= 1;
+      return left > 0 ? undefined : left === 0 ? 'lost answer' : 'cut';
+    };
+    isWhole = await node()
+      .publish(world.store, [])
+      .then(
+        () => true,
+        () => false,
+      );
+    server.faultOf = () => undefined;
+    const next = node();
+    await next.publish(world.store, []);
+    expect(filesOf('users'), `after ${after}`).toEqual(inSnapshot('users'));
+    expect(await differences(next), `after ${after}`).toEqual([]);
+  }
+});
+
+test('files are repaired, retention removes rows at once, and what is forgotten is gone', async () => {
+  const lake = node();
+  await world.send([event('2026-06-01', 'ada'), event('2026-06-20', 'grace')]);
+  await build(world, lake);
+  const [key = ''] = server.keys('lake/acme/users/part-');
+  const whole = server.objects.get(key) as Buffer;
+  server.objects.set(key, whole.subarray(0, 100));
+  const other = node();
+  expect(await differences(other)).toHaveLength(1);
+  await other.repair(world.store);
+  expect(await differences(node())).toEqual([]);
+  const before = filesOf('events');
+  await build(world, other, 30);
+  expect(filesOf('events')).not.toEqual(before);
+  expect(server.keys('lake/acme/events/part-').map((name) => name.slice('lake/acme/events/'.length))).toEqual(
+    filesOf('events'),
+  );
+  await other.forget('acme');
+  expect(server.keys('lake/acme/')).toEqual([]);
+  await other.publish(world.store, []);
+  expect(await differences(node())).toEqual([]);
+});
+
+test('a node fetches what a query reads, of now or of an earlier instant, and makes room for it', async () => {
+  const publisher = node();
+  await world.send([event('2026-06-01', 'ada')]);
+  await build(world, publisher);
+  const then = world.now;
+  world.now += 3_600_000;
+  await world.send([event('2026-06-01', 'grace')]);
+  await build(world, publisher);
+  const { lake } = readConfig({ DAYBOOK_LAKE: server.address('lake') });
+  const place = { data: temporaryFolder(), lake, lakeCacheMb: 1 };
+  const folder = join(place.data, 'lake');
+  const usersAt = async (asOf?: number) => {
+    await fetchPublished(place, 'acme', asOf);
+    const current = readSnapshot(folder, 'acme');
+    const published = current === undefined ? undefined : snapshotAt(folder, current, asOf);
+    const rows = await ask(
+      `SELECT user_id FROM (${lakeSql(folder, 'users', published === undefined ? [] : [published])}) ORDER BY user_id`,
+    );
+    return rows.map(({ user_id }) => user_id);
+  };
+  expect(await usersAt()).toEqual(['ada', 'grace']);
+  expect(await usersAt(then)).toEqual(['ada']);
+  const { GET } = server.counts;
+  expect(await usersAt()).toEqual(['ada', 'grace']);
+  // The snapshot, and no file again.
+  expect(server.counts.GET).toBe(Number(GET) + 1);
+  const parquet = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'));
+  const old = new Date(Date.now() - 2 * 3_600_000);
+  writeFileSync(join(folder, 'acme', 'users', 'part-1-0.parquet'), Buffer.alloc(2 << 20));
+  utimesSync(join(folder, 'acme', 'users', 'part-1-0.parquet'), old, old);
+  const before = parquet().length;
+  expect(await usersAt()).toEqual(['ada', 'grace']);
+  expect(parquet()).toHaveLength(before - 1);
+  await fetchPublished(place, 'nobody');
+  expect(readSnapshot(folder, 'nobody')).toBeUndefined();
+});
