@@ -130,7 +130,6 @@ const OF_STATE = [
   'test/audit.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
-  'test/erasure.test.ts',
   'test/ingest/organizations.test.ts',
   'test/people.test.ts',
   'test/postgres/*.test.ts',

@@ -255,7 +255,7 @@ export class ClusterStore implements Store {
     const files: string[] = [];
     try {
       for (const [name, text] of Object.entries(sources)) {
-        if (homeOfSelect(text) === 'data') others[name] = text;
+        if (homeOfSelect(text) === 'data' || tablesIn(text).every(isPublished)) others[name] = text;
         else {
           // A killed process may leave a file of this name: see isSpool.
           const file = join(this.folder, `rows-${name}_${randomUUID().replaceAll('-', '')}.parquet`);
