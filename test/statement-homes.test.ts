@@ -50,10 +50,10 @@ describe('no text has state and data, or words that PostgreSQL does not read of 
 test('what has both is found', async () => {
   const wrong = [
     'SELECT 1 FROM keys JOIN events ON true',
-    'SELECT 1 FROM organizations WHERE org_id IN (SELECT org_id FROM sessions)',
+    'SELECT 1 FROM erasures WHERE org_id IN (SELECT org_id FROM sessions)',
     'INSERT INTO renamed_days SELECT org_id, day, 1 FROM coverage',
     'DELETE FROM events WHERE user_id IN (SELECT alias FROM aliases)',
-    'WITH days AS (SELECT org_id FROM batches) SELECT 1 FROM days JOIN arrivals ON true',
+    'WITH days AS (SELECT org_id FROM runs) SELECT 1 FROM days JOIN arrivals ON true',
   ];
   const right = [
     "SELECT 'FROM keys' FROM events JOIN aliases ON true",

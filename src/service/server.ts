@@ -13,6 +13,7 @@ import { VERSION } from '../disk/package-root.js';
 import { requireFitDisk } from '../disk/refusals.js';
 import { codeOf, MayPass, UsageError } from '../exit.js';
 import { Inbox } from '../ingest/inbox.js';
+import type { Watcher } from '../ingest/settle-schedule.js';
 import { Lake } from '../lake/data-lake.js';
 import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
@@ -21,6 +22,7 @@ import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
 import { damagedLogs } from '../store/database-file.js';
+import type { Leading } from '../store/leading.js';
 import { Node } from '../store/state/node.js';
 import type { Store } from '../store/store.js';
 import { pullAll } from '../vendors/pull-reports.js';
@@ -78,7 +80,7 @@ export async function serve(
   let receiving: Inbox | undefined;
   let node: Node | undefined;
   try {
-    const inbox = Inbox.open(config, clock);
+    const inbox = Inbox.open(config, clock, leadingOf(store));
     receiving = inbox;
     const { role } = config;
     node =
@@ -87,10 +89,7 @@ export async function serve(
         app?.log.error({ err }, 'could not tell other nodes that this one lives'),
       );
     await node?.start();
-    const serving = buildApp(
-      { store, config, clock, inbox, ...(node && { node }) },
-      { logs: true, metrics },
-    );
+    const serving = buildApp({ store, config, clock, inbox, ...(node && { node }) }, { logs: true, metrics });
     app = serving;
     // The caller prints the address. The port is opened before any long work, so that a failure shows at once.
     serving.log.level = 'silent';
@@ -135,13 +134,16 @@ export async function serve(
       app: serving,
       url: config.publicUrl ?? url,
     });
-    inbox.start(store, {
+    // What waits in the data folder is settled by the node that has it; what waits in a bucket, by those that build.
+    const watcher = {
       failed: (err) => serving.log.error({ err }, 'could not settle waiting events'),
       setAside: ({ path, reason }) =>
         serving.log.error({ path }, `set aside in the inbox until it can be settled: ${reason}`),
-    });
+    } satisfies Watcher;
+    if (does(role, config.inbox === undefined ? 'ingest' : 'build')) inbox.start(store, watcher);
     // Publishes days that aren't in the lake, for example because they were built before the lake existed.
-    lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
+    if (does(role, 'build'))
+      lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
     const finishErasures = () =>
       store.asOnly('erasures', () => finishErasuresIn({ store, config, lake, settle, clock }));
     finishErasures().then(
@@ -185,7 +187,9 @@ export async function serve(
       await alarm.stop();
       await published;
       await inbox.close();
-      await node?.stop().catch((err) => serving.log.warn({ err }, 'other nodes learn later that this one ended'));
+      await node
+        ?.stop()
+        .catch((err) => serving.log.warn({ err }, 'other nodes learn later that this one ended'));
       await store.close();
     };
     return { app: serving, store, url, renewCertificate, stop };
@@ -210,6 +214,15 @@ export async function serve(
     }
     throw error;
   }
+}
+
+/** How a node learns that it may settle a group of organizations, and does. */
+function leadingOf(store: Store): Leading {
+  return async (group, work) =>
+    (await store.trying(`settle ${group}`, async () => {
+      await work();
+      return true;
+    })) === true;
 }
 
 /** The address to listen on: all of IPv4 instead of all of both where the kernel has no IPv6. */

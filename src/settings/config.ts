@@ -201,6 +201,10 @@ export function readConfig(variables: Variables) {
     throw new UsageError(
       'DAYBOOK_STATE can be a PostgreSQL database only with ClickHouse as the store: set DAYBOOK_STORE to clickhouse://user:password@host:8123/database, or leave DAYBOOK_STATE out.',
     );
+  if (others.postgres !== undefined && others.secretKey === undefined)
+    throw new UsageError(
+      'With DAYBOOK_STATE several nodes share secrets, and each has to read them: set DAYBOOK_SECRET_KEY to the same text on all of them.',
+    );
   return {
     ...others,
     tls: tlsOf(tls),

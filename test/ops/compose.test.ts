@@ -3,17 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { faultsOfCompose, readCompose, requiredBy } from './compose-file.js';
-import { COMING, COMING_FORMS, isForm, isSetting } from './kit-settings.js';
 
 const FOLDER = join(PACKAGE_ROOT, 'ops');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const NODE = read('compose.yaml');
 const CLUSTER = read('compose.cluster.yaml');
-
-test('a setting that has come is no longer in the list of those that are about to come', () => {
-  expect(COMING.filter(isSetting)).toEqual([]);
-  expect(Object.keys(COMING_FORMS).filter((name) => isForm(name as keyof typeof COMING_FORMS))).toEqual([]);
-});
 
 test('the Compose files name only what is there, and their nodes fit the image', () => {
   expect(faultsOfCompose(NODE, FOLDER)).toEqual([]);

@@ -3,18 +3,6 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { messageOf } from '../../src/exit.js';
 import { readConfig } from '../../src/settings/config.js';
-import { SETTINGS } from '../../src/settings/setting-list.js';
-
-/** Settings that kits already have, and that are about to come. A test fails as soon as one of them is here: remove it from the list then. */
-export const COMING = ['DAYBOOK_STATE', 'DAYBOOK_INBOX', 'DAYBOOK_LAKE', 'DAYBOOK_ROLE'];
-
-/** Forms of settings that are about to come, and the present ones: the same goes for these. */
-export const COMING_FORMS = {
-  DAYBOOK_STORE: {
-    coming: 'clickhouse://daybook:secret@one:8123,two:8123/daybook?cluster=daybook',
-    present: 'clickhouse://daybook:secret@one:8123/daybook',
-  },
-};
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -22,33 +10,13 @@ const read = (name: string) => readFileSync(join(PACKAGE_ROOT, name), 'utf8');
 
 /** Whether a service with these variables would start. Answers the faults as sentences. */
 export function faultsOfSettings(variables: Variables): string[] {
-  const known = Object.entries(variables)
-    .filter(([name]) => name.startsWith('DAYBOOK_') && (isSetting(name) || !COMING.includes(name)))
-    .map(([name, value]) => [name, presentForm(name, value)]);
+  const known = Object.entries(variables).filter(([name]) => name.startsWith('DAYBOOK_'));
   try {
     readConfig(Object.fromEntries(known));
     return [];
   } catch (error) {
     return [messageOf(error)];
   }
-}
-
-export const isSetting = (name: string) => SETTINGS.some(({ variable }) => variable === name);
-
-/** Whether readConfig takes the form that is about to come. */
-export function isForm(name: keyof typeof COMING_FORMS): boolean {
-  try {
-    readConfig({ [name]: COMING_FORMS[name].coming });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The value, or one of a form that readConfig takes already. */
-function presentForm(name: string, value: string): string {
-  if (name !== 'DAYBOOK_STORE' || !value.includes('cluster=') || isForm(name)) return value;
-  return COMING_FORMS[name].present;
 }
 
 /** The facts of the image that kits rely on. */

@@ -10,7 +10,11 @@ const atEnd = ending();
 let env: Record<string, string>;
 beforeAll(async () => {
   const server = await ClickHouseServer.start(atEnd);
-  env = { DAYBOOK_STORE: server.store, DAYBOOK_STATE: await postgresDatabase(atEnd) };
+  env = {
+    DAYBOOK_STORE: server.store,
+    DAYBOOK_STATE: await postgresDatabase(atEnd),
+    DAYBOOK_SECRET_KEY: 'k'.repeat(32),
+  };
 });
 
 test('two nodes serve what either of them was sent, with keys that a command made', async () => {
