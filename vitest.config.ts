@@ -125,7 +125,6 @@ const SLOW = [
 
 /** Tests of state, which is in PostgreSQL in `npm run test:program`. */
 const OF_STATE = [
-  'test/alerts.test.ts',
   'test/api-keys.test.ts',
   'test/audit.test.ts',
   'test/computers.test.ts',
@@ -141,6 +140,7 @@ const OF_STATE = [
 
 /** The same, minutes longer: `SLOW_TESTS=1 npm run test:program` plays them there too. */
 const SLOW_OF_STATE = [
+  'test/alerts.test.ts',
   'test/budgets.test.ts',
   'test/privacy.test.ts',
   'test/vendor-bills.test.ts',

@@ -57,7 +57,7 @@ test('a database that has state itself, and one without, are refused where the s
 });
 
 test('an address that is none is told without what it is', async () => {
-  const { DAYBOOK_STORE = '' } = env;
+  const { DAYBOOK_STORE = '', DAYBOOK_SECRET_KEY = '' } = env;
   for (const DAYBOOK_STATE of [
     'mysql://ada:secret@host/x',
     'postgres://ada:secret@host',
@@ -70,7 +70,7 @@ test('an address that is none is told without what it is', async () => {
     ]);
   }
   const { stdout } = await daybook(['config'], {
-    env: { DAYBOOK_STORE, DAYBOOK_STATE: 'postgres://ada:secret@host/x' },
+    env: { DAYBOOK_STORE, DAYBOOK_SECRET_KEY, DAYBOOK_STATE: 'postgres://ada:secret@host/x' },
   });
   expect(stdout).toContain('postgres://ada:***@host/x');
   expect(stdout).not.toContain('secret@host/x');

@@ -107,12 +107,12 @@ export async function findPerson(
 const TRACES = [
   [
     ...[['people', 'user_id'] as const, ['keys', 'user_id'] as const, ['vendor_roster', 'user_id'] as const],
-    ...[['deleted_scim_users', 'name'] as const, ['ingested_files', 'user_id'] as const],
-    ['access_log', 'user_id'] as const,
+    ...[['deleted_scim_users', 'name'] as const, ['access_log', 'user_id'] as const],
   ],
   [
     ...[['events', 'user_id'] as const, ['events', 'user_email'] as const],
     ...[['coverage', 'user_id'] as const, ['user_emails', 'user_id'] as const],
+    ['ingested_files', 'user_id'] as const,
   ],
 ];
 
