@@ -41,6 +41,7 @@ export class Provisioner {
     this.queue(computer, async () => {
       const found = await this.computers.find(computer.orgId, computer);
       if (found?.providerRef == null || found.status === 'error') return;
+      await this.relay.refresh();
       if (this.relay.connectedAt(computer.id) !== null) return;
       let isGone: boolean;
       try {
@@ -86,6 +87,7 @@ export class Provisioner {
       if (computer === undefined || computer.status === 'error') return;
       const step = computer.steps.find(({ status }) => status !== 'completed');
       if (step === undefined) return;
+      await this.relay.refresh();
       const isOfAgent = step.name === 'clone-repos' || step.name === 'install-dependencies';
       if (isOfAgent && this.relay.connectedAt(of.id) === null) return this.wake(of);
       if (!(await this.take(computer, step))) return;
