@@ -312,6 +312,11 @@ function notSettled(data: string, cause: unknown): Error {
   return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });
 }
 
+/** Something set aside, as commands tell it. */
+function told({ path, reason }: SetAside): SetAside {
+  return { path, reason };
+}
+
 /** The commands. Results are JSON. Modules that only one command needs are loaded when it runs. */
 export const commands = {
   /** Takes in files. If the organization would be new and is nearly called as another, it takes nothing and answers the other. */
@@ -363,7 +368,7 @@ export const commands = {
     const error = await published.then(() => null, messageOf);
     afterwards(finished);
     // Without a service, the process of the command ends with the error.
-    return { ...built, setAside, error: app === undefined ? null : error };
+    return { ...built, setAside: setAside.map(told), error: app === undefined ? null : error };
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
@@ -376,7 +381,7 @@ export const commands = {
       organizations: await organizationStatus(context.store, lastClosedDay(context.clock())),
       /** Null before the first build. */
       last_run: (await newestRun(context.store)) ?? null,
-      set_aside: await context.setAside(),
+      set_aside: (await context.setAside()).map(told),
     };
   },
   report: printedReport,

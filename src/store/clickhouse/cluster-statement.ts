@@ -27,7 +27,7 @@ const OWN =
 
 /** What a replicated table tells the other replicas by itself, and what concerns the server that is asked alone. */
 const TOLD_BY_TABLES =
-  /^(?:INSERT INTO|DELETE FROM|UPDATE|ALTER TABLE \w+\s+(?:DELETE|UPDATE|DROP PARTITION)|KILL QUERY)\b/;
+  /^(?:INSERT INTO|DELETE FROM|UPDATE|TRUNCATE TABLE|ALTER TABLE \w+\s+(?:DELETE|UPDATE|DROP PARTITION)|KILL QUERY)\b/;
 
 const ENGINE = /\bENGINE = (?!Replicated)(\w*MergeTree)(?:\(([^()]*)\))?/;
 

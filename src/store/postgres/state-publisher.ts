@@ -122,7 +122,8 @@ function rowsWith(table: string, changes: readonly Change[]): string {
   const newest = new Map(changes.map((one) => [JSON.stringify(key.map((name) => one.content[name])), one]));
   const rows = [...newest.values()].map((one) => `${valuesOf(one).slice(0, -1)}, ${one.isRemoved ? 1 : 0})`);
   const structure = columnsOf(table).map(({ name, type, isNullable }) => {
-    const [base = '', scale = ''] = /^(\w+)(.*)$/.exec(type)?.slice(1) ?? [];
+    const [base = ''] = /^\w+/.exec(type) ?? [];
+    const scale = type.slice(base.length);
     const inner = `${TYPES[base] ?? base}${scale}`;
     return `${name} ${isNullable ? `Nullable(${inner})` : inner}`;
   });

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '../../arrow/duckdb-driver.js';
 import { changeStatements } from '../duckdb-rewriting.js';
 import { connect, type Session } from '../duckdb-session.js';
-import { namesIn, quote, readFunctions, readSqlFolder } from '../sql-text.js';
+import { namesIn, quote, readFunctions, readSqlFolder, tokensOf } from '../sql-text.js';
 import { isState } from '../state/homes.js';
 import type { Rewriting, RowChange, Sources } from '../store.js';
 import { columnNames, columnsOf } from '../tables.js';
@@ -43,7 +43,7 @@ export async function rewriteState(
   ];
   await withCopies(inside, [...copied], orgId, async (session) => {
     const before: Record<string, string> = {};
-    const isNamed = (name: string) => texts.some((text) => new RegExp(`\\b${name}\\b`).test(text));
+    const isNamed = (name: string) => texts.some((text) => tokensOf(text).includes(name));
     const sources = { ...found, removed_days: `SELECT * FROM removed_days WHERE org_id = ${quote(orgId)}` };
     for (const [name, text] of Object.entries(sources)) {
       if (isNamed(name))
