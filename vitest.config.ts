@@ -181,6 +181,7 @@ export default defineConfig({
             ...PROGRAM,
             'test/browser/**',
             'test/clickhouse/**',
+            'test/cluster/clickhouse-node.test.ts',
             'test/postgres/**',
             '**/node_modules/**',
           ],

@@ -14,7 +14,7 @@ import {
   pseudonymOf,
 } from '../store/state/erased-person.js';
 import { erasureOf } from '../store/state/erasure-statements.js';
-import { inTurn, OneAtATime } from '../store/state/of-store.js';
+import { inTurn, isShared, OneAtATime } from '../store/state/of-store.js';
 import { nameHash } from '../store/state/organization-secret.js';
 import { peopleRevision, peopleTurn } from '../store/state/person.js';
 import type { Store } from '../store/store.js';
@@ -176,11 +176,12 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
       FROM erasures`,
   });
   // Where the row is in no file of the store.
-  await store.run([
-    {
-      sql: `UPDATE erasures SET work = NULL, finished_at = instant(${finishedAt}) WHERE ${isThis} AND finished_at IS NULL`,
-    },
-  ]);
+  if (await isShared(store))
+    await store.run([
+      {
+        sql: `UPDATE erasures SET work = NULL, finished_at = instant(${finishedAt}) WHERE ${isThis} AND finished_at IS NULL`,
+      },
+    ]);
   forgetNames(store);
   await lake.publish(store, []);
 }
