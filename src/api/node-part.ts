@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { does, type NodeRole, type Part } from '../settings/node-role.js';
+import { does, type NodeRole, type Part } from '../settings/setting-list.js';
 import { ApiError } from './errors.js';
 import { trustedCaller } from './trusted-caller.js';
 

@@ -17,7 +17,7 @@ import type { Watcher } from '../ingest/settle-schedule.js';
 import { Lake } from '../lake/data-lake.js';
 import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
-import { does } from '../settings/node-role.js';
+import { does } from '../settings/setting-list.js';
 import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';

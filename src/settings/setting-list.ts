@@ -5,7 +5,6 @@ import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { EmailText, OrgId } from '../input/name-text.js';
 import { ROLES } from '../input/role-names.js';
-import { NODE_ROLES } from './node-role.js';
 import { toBucket, toClickHouse, toPostgres } from './store-address.js';
 import '../input/sentence.js';
 
@@ -20,6 +19,19 @@ export interface Description {
   readonly isSecret?: boolean;
   /** For a secret: the variable of the address that it is sent to. */
   readonly sentTo?: string;
+}
+
+/** The work of a node: answering people, taking events, or settling and building. */
+export const PARTS = ['api', 'ingest', 'build'] as const;
+export type Part = (typeof PARTS)[number];
+
+/** The roles of a node. */
+export const NODE_ROLES = ['all', ...PARTS] as const;
+export type NodeRole = (typeof NODE_ROLES)[number];
+
+/** Whether a node of a role does a part of the work. */
+export function does(role: NodeRole, part: Part): boolean {
+  return role === 'all' || role === part;
 }
 
 const descriptions = z.registry<Description>();

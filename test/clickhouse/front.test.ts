@@ -150,10 +150,7 @@ describe('a server that has later what another wrote', () => {
     const first = await FrontProcess.start({ isFollowed: true });
     const session = await sessionOf(first.url());
     await session.define('CREATE TABLE numbers (n BIGINT NOT NULL) ENGINE = MergeTree ORDER BY n');
-    const once = session.with({
-      deduplicate_insert_select: 'enable_even_for_bad_queries',
-      insert_deduplication_token: '7 numbers',
-    });
+    const once = session.once('7 numbers');
     await first.take('cut', { match: '^INSERT', times: 1 });
     await expect(once.run('INSERT INTO numbers SELECT number FROM numbers(3)')).rejects.toThrow(
       StoreUnavailable,
