@@ -126,10 +126,8 @@ const SLOW = [
 /** Tests of state, which is in PostgreSQL in `npm run test:program`. */
 const OF_STATE = [
   'test/api-keys.test.ts',
-  'test/audit.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
-  'test/ingest/organizations.test.ts',
   'test/people.test.ts',
   'test/postgres/*.test.ts',
   'test/readiness.test.ts',
@@ -140,6 +138,7 @@ const OF_STATE = [
 
 /** The same, minutes longer: `SLOW_TESTS=1 npm run test:program` plays them there too. */
 const SLOW_OF_STATE = [
+  'test/audit.test.ts',
   'test/alerts.test.ts',
   'test/budgets.test.ts',
   'test/privacy.test.ts',

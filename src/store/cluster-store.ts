@@ -111,7 +111,7 @@ export class ClusterStore implements Store {
   }
 
   async revision(): Promise<string> {
-    const [data, state] = await Promise.all([this.data.revision(), this.revisions.all()]);
+    const [data, state] = await Promise.all([this.data.revision(), this.revisions.published()]);
     return `${data} ${state}`;
   }
 

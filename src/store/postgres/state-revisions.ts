@@ -1,3 +1,4 @@
+import { isPublished } from '../state/homes.js';
 import type { PostgresSession } from './postgres-session.js';
 
 /** How old an answer can be. */
@@ -16,9 +17,12 @@ export class StateRevisions {
     return (await this.known()).get(table) ?? '0';
   }
 
-  /** Names the state of all tables together. */
-  async all(): Promise<string> {
-    return [...(await this.known())].map((one) => one.join(' ')).join(' ');
+  /** Names the state of all tables that answers are made from. */
+  async published(): Promise<string> {
+    return [...(await this.known())]
+      .filter(([table]) => isPublished(table))
+      .map((one) => one.join(' '))
+      .join(' ');
   }
 
   /** This node has changed something. */
