@@ -112,6 +112,7 @@ export async function build(
     throw new UsageError(`--from must not be after ${range.to === undefined ? last : '--to'}.`);
   }
   const built: Built = { days: [], breaches: [] };
+  await noteRenamedDays(store);
   // Nodes that begin together each begin with another group.
   const first = store.groups.length === 1 ? 0 : Math.floor(Math.random() * store.groups.length);
   const groups = [...store.groups.slice(first), ...store.groups.slice(0, first)];
@@ -147,7 +148,6 @@ async function buildGroup(
       progress(built.days.length, Math.max(due.length, built.days.length));
     }
   };
-  await noteRenamedDays(store);
   if (range.all === true || isChosen) {
     const batch = await store.newestBatch(group);
     const found = await stale(batch);
