@@ -183,12 +183,7 @@ export class BucketSettler {
   private async setAside(file: Entry, why: unknown): Promise<void> {
     const key = asideKey(file.place, file);
     const bytes = await readFile(file.path);
-    await this.bucket.put(key, {
-      bytes: bytes.length,
-      pieces: async function* () {
-        yield bytes;
-      },
-    });
+    await this.bucket.put(key, bytes);
     this.view.aside.set(file.place, { key, body: file, bytes: bytes.length });
     this.report(key, why);
   }

@@ -18,8 +18,11 @@ export interface Listed {
   readonly bytes: number;
 }
 
-/** The bytes of an object: a text, or pieces that can be read again for another try. */
-export type Content = string | { readonly bytes: number; readonly pieces: () => AsyncIterable<Buffer> };
+/** The bytes of an object: a text, a buffer, or pieces that can be read again for another try. */
+export type Content =
+  | string
+  | Buffer
+  | { readonly bytes: number; readonly pieces: () => AsyncIterable<Buffer> };
 
 /** When a request must have ended, for requests that somebody waits for. */
 export interface Limit {
@@ -43,26 +46,28 @@ export class Bucket {
   }
 
   /** Writes an object that isn't there yet. Answers false if another one is there. */
-  async putNew(key: string, text: string): Promise<boolean> {
-    try {
-      await this.send((sdk, abortSignal) => this.write(sdk, key, text, { IfNoneMatch: '*' }, abortSignal));
-      return true;
-    } catch (error) {
-      if (statusOf(error) !== 412) throw error;
-      // It may be the one of an earlier try, whose answer was lost.
-      const bytes = Buffer.byteLength(text);
-      return (await this.size(key)) === bytes && (await this.text(key, bytes)) === text;
-    }
+  putNew(key: string, text: string): Promise<boolean> {
+    return this.writeIf(key, text, { IfNoneMatch: '*' }, (error) => statusOf(error) === 412);
   }
 
   /** Writes an object in place of the one that has a tag, or where none is. Answers false if another one is there. */
-  async replace(key: string, text: string, tag: string | undefined): Promise<boolean> {
+  replace(key: string, text: string, tag: string | undefined): Promise<boolean> {
     if (tag === undefined) return this.putNew(key, text);
+    return this.writeIf(key, text, { IfMatch: tag }, (error) => statusOf(error) === 412 || isGone(error));
+  }
+
+  private async writeIf(
+    key: string,
+    text: string,
+    condition: object,
+    isRefusal: (error: unknown) => boolean,
+  ): Promise<boolean> {
     try {
-      await this.send((sdk, abortSignal) => this.write(sdk, key, text, { IfMatch: tag }, abortSignal));
+      await this.send((sdk, abortSignal) => this.write(sdk, key, text, condition, abortSignal));
       return true;
     } catch (error) {
-      if (statusOf(error) !== 412 && !isGone(error)) throw error;
+      if (!isRefusal(error)) throw error;
+      // It may be the one of an earlier try, whose answer was lost.
       const bytes = Buffer.byteLength(text);
       return (await this.size(key)) === bytes && (await this.text(key, bytes)) === text;
     }
@@ -70,10 +75,17 @@ export class Bucket {
 
   /** The tag of an object, which changes with its bytes; undefined if there is none. */
   async tagOf(key: string): Promise<string | undefined> {
+    return (await this.head(key))?.ETag;
+  }
+
+  /** The size of an object in bytes; undefined if there is none. */
+  async size(key: string): Promise<number | undefined> {
+    return (await this.head(key))?.ContentLength;
+  }
+
+  private async head(key: string) {
     try {
-      return await this.send(
-        async ({ client, s3 }) => (await client.send(new s3.HeadObjectCommand(this.object(key)))).ETag,
-      );
+      return await this.send(({ client, s3 }) => client.send(new s3.HeadObjectCommand(this.object(key))));
     } catch (error) {
       if (isGone(error)) return undefined;
       throw error;
@@ -81,7 +93,8 @@ export class Bucket {
   }
 
   private async write(sdk: Sdk, key: string, content: Content, condition: object, abortSignal?: AbortSignal) {
-    const { bytes, pieces } = typeof content === 'string' ? ofText(content) : content;
+    const given = typeof content === 'string' ? Buffer.from(content) : content;
+    const { bytes, pieces } = Buffer.isBuffer(given) ? ofBytes(given) : given;
     // S3 stores nothing whose digest is another.
     const md5 = createHash('md5');
     for await (const piece of pieces()) md5.update(piece);
@@ -127,19 +140,6 @@ export class Bucket {
       for await (const piece of pieces) all.push(piece);
       return Buffer.concat(all).toString();
     });
-  }
-
-  /** The size of an object in bytes; undefined if there is none. */
-  async size(key: string): Promise<number | undefined> {
-    try {
-      return await this.send(
-        async ({ client, s3 }) =>
-          (await client.send(new s3.HeadObjectCommand(this.object(key)))).ContentLength,
-      );
-    } catch (error) {
-      if (isGone(error)) return undefined;
-      throw error;
-    }
   }
 
   /** The objects whose keys begin with a text, in the order of their keys' bytes. */
@@ -226,8 +226,7 @@ export class Bucket {
   }
 }
 
-function ofText(text: string) {
-  const bytes = Buffer.from(text);
+function ofBytes(bytes: Buffer) {
   return {
     bytes: bytes.length,
     pieces: async function* () {
