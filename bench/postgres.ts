@@ -27,8 +27,8 @@ interface Done {
 
 /**
  * What many nodes ask of one PostgreSQL: `--nodes` of them, with `--organizations` of `--users`, for `--seconds`. No node does anything but that, so
- * all of them fit on one machine; there is no ClickHouse. What is done per second is at full speed: the line beside it says what the
- * nodes would need.
+ * all of them fit on one machine; there is no ClickHouse. The number of each work a second is at full speed; the column beside it has how many
+ * the nodes would need.
  */
 export async function postgres(_root: string, args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -105,7 +105,7 @@ export class SharedRelay extends Relay {
     ]);
   }
 
-  /** Writes rows. What fails is made good by the next look. */
+  /** Writes rows. The next look makes good for a failure. */
   private note(statements: Parameters<Store['run']>[0]): void {
     this.revisions = '';
     this.noting = this.noting.then(() => this.node.shared.run(statements)).catch(this.report);

@@ -75,8 +75,8 @@ interface Place {
  *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
  *     settling/<token>/<body>      being settled; the store knows the token once it has been
  *
- * With a bucket, bodies that come together are acknowledged once they are one object there: bucket-inbox.ts. What waits in the folder
- * from before is settled too.
+ * With a bucket, bodies that come together are acknowledged once they are one object there: bucket-inbox.ts. Bodies that wait in the
+ * folder from before are settled too.
  */
 export class Inbox {
   private readonly disk = new Queue();

@@ -106,7 +106,7 @@ interface Options {
 
 /**
  * Queries of one ClickHouse database, which one or more servers have. All of them throw StoreUnavailable when no server
- * can be reached or it has too much to do, or the connection breaks midway. What reads is asked of the next server then; what writes isn't,
+ * can be reached or it has too much to do, or the connection breaks midway. A read is asked of the next server then; a write isn't,
  * since the first one may have done it.
  */
 export class ClickHouseSession {

@@ -37,7 +37,7 @@ export interface Ledger {
   counted(): Promise<Counted | undefined>;
   /** Names what counts now: as long as it stays the same, so do the rows that count. */
   revision(): Promise<string>;
-  /** Takes a number that nobody else gets. What earlier attempts of this kind and group have left doesn't count from then on. */
+  /** Takes a number that nobody else gets. Rows that earlier attempts of this kind and group have left don't count from then on. */
   begin(kind: Attempt['kind'], group: number): Promise<Attempt>;
   /** Takes a number for a build that never comes to count. */
   preview(): Promise<Attempt>;
