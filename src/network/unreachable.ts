@@ -1,6 +1,18 @@
 import { codeOf, messageOf } from '../exit.js';
 import { certificateFaultOf } from './certificate.js';
 
+/** The codes of connections that are refused, lost or timed out, of the system and of Node. */
+export const CONNECTION_ERRORS = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
 /** Whether a server spoke, but not TLS. */
 export function isNoTls(error: unknown): boolean {
   return codeOf(error) === 'EPROTO';

@@ -284,7 +284,7 @@ export class ClickHouseStore implements Store {
           if ((await this.ledger.exchanges()) === counted.exchanges) return result;
         } catch (error) {
           // Of a server that ended meanwhile, the next one is asked.
-          servers -= error instanceof StoreUnavailable ? 1 : servers;
+          servers = error instanceof StoreUnavailable ? servers - 1 : 0;
           if (servers <= 0 && (await this.ledger.exchanges()) === counted.exchanges) throw error;
         }
       } else await this.finishExchange();

@@ -18,11 +18,9 @@ import { replaceState, rewriteState, type WithRows } from './postgres/state-rewr
 import { changedBy, fromData, homeOfChanges, homeOfSelect } from './postgres/statement-home.js';
 import { withSources } from './sql-text.js';
 import { isPublished, isState, STATE_TABLES, tablesIn } from './state/homes.js';
+import { inParts } from './state/person.js';
 import type { OrgDay, Parameters, Read, Rewriting, Row, Shared, Sources, Store } from './store.js';
 import { Turns } from './turns.js';
-
-/** How many rows one statement writes that come from data. */
-const TOGETHER = 500;
 
 /** The store of several nodes: data in ClickHouse, and state in PostgreSQL. A statement runs where its tables are. */
 export class ClusterStore implements Store {
@@ -190,10 +188,8 @@ export class ClusterStore implements Store {
       }
       const rows = await this.selectInside(inside, given.select, parameters);
       const literals = rows.map((row) => literalsOf(given.table, Object.values(row)));
-      for (let next = 0; next < literals.length; next += TOGETHER)
-        await inside.run([
-          { sql: `${given.into} VALUES ${literals.slice(next, next + TOGETHER).join(', ')}` },
-        ]);
+      for (const part of inParts(literals))
+        await inside.run([{ sql: `${given.into} VALUES ${part.join(', ')}` }]);
     }
   }
 

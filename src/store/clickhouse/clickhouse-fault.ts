@@ -1,21 +1,9 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { codeOf, messageOf } from '../../exit.js';
 import { certificateFaultOf } from '../../network/certificate.js';
+import { CONNECTION_ERRORS } from '../../network/unreachable.js';
 import { StoreUnavailable } from '../store-fault.js';
 import { NotAnswering } from './server-watch.js';
-
-/** The codes of connection errors, of the system and of Node. */
-const CONNECTION_ERRORS = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ETIMEDOUT',
-]);
 
 /** The statuses with which a proxy says that it doesn't reach the server. */
 export const PROXY_ERRORS = new Set([502, 503, 504]);
@@ -43,7 +31,8 @@ export class NotFromServer extends Error {
 
 /** Why a statement didn't reach the server, or its answer didn't come back; undefined for another error. */
 export function connectionFaultOf(error: unknown): string | undefined {
-  if (CONNECTION_ERRORS.has(codeOf(error))) return codeOf(error);
+  const code = codeOf(error);
+  if (CONNECTION_ERRORS.has(code) || code === 'ERR_STREAM_PREMATURE_CLOSE') return code;
   if (error instanceof NotFromServer || error instanceof NotAnswering) return error.message;
   return /^(Timeout error|socket hang up)/.exec(messageOf(error))?.[0];
 }

@@ -1,6 +1,7 @@
 import { ALL_GROUPS, GROUPS, groupOf, groupOfNumber } from '../group.js';
 import type { Leases } from '../postgres/leases.js';
 import type { PostgresSession, Transaction } from '../postgres/postgres-session.js';
+import { peopleTurn } from '../state/person.js';
 import { StoreUnavailable } from '../store-fault.js';
 import { type Counted, type Counting, type Kind, NEVER, revisionOf, withNewest } from './counted-numbers.js';
 import type { Attempt, Last, Ledger, Written } from './ledger.js';
@@ -22,11 +23,6 @@ const HOLE_DAYS = 30;
 export function firstNumber(name: string): number {
   const [, group] = /^(?:settle|build) (\d+)$/.exec(name) ?? [];
   return Number(group ?? 0);
-}
-
-/** The turn that a change of an organization's people takes, and a build that read them when it comes to count. */
-export function peopleTurn(orgId: string): string {
-  return `people ${orgId}`;
 }
 
 /** What counts where several nodes write to the database: numbers of leases in PostgreSQL, which rise in the transaction that makes an attempt count. */

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../store-fault.js';
 import { rowsOf, viewQueries } from './clickhouse-schema.js';
 import type { ClickHouseServer } from './clickhouse-servers.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
-import type { Counted, Kind } from './counted-numbers.js';
+import { type Counted, KINDS, type Kind } from './counted-numbers.js';
 import type { Ledger, Written } from './ledger.js';
 import { Names } from './names.js';
 
@@ -64,8 +64,6 @@ export class Replicas {
     return true;
   }
 }
-
-const KINDS = ['batch', 'build'] as const;
 
 /** Whether numbers are no newer than others. */
 function isUpTo(checked: Counted, counted: Counted): boolean {

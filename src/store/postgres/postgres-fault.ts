@@ -1,18 +1,7 @@
 import { codeOf, messageOf, reasonOf, UsageError } from '../../exit.js';
 import { certificateFaultOf } from '../../network/certificate.js';
+import { CONNECTION_ERRORS } from '../../network/unreachable.js';
 import { StoreUnavailable } from '../store-fault.js';
-
-/** The codes of connection errors, of the system and of Node. */
-const CONNECTION_ERRORS = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
 
 /** What the client says of a connection that broke, or that it didn't get in time. */
 const CONNECTION_LOST =

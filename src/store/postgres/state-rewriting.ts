@@ -3,14 +3,12 @@ import { changeStatements } from '../duckdb-rewriting.js';
 import { connect, type Session } from '../duckdb-session.js';
 import { namesIn, quote, readFunctions, readSqlFolder, tokensOf } from '../sql-text.js';
 import { isState } from '../state/homes.js';
+import { inParts } from '../state/person.js';
 import type { Rewriting, RowChange, Sources } from '../store.js';
 import { columnNames, columnsOf } from '../tables.js';
 import type { Transaction } from './postgres-session.js';
 import { literalsOf } from './row-literals.js';
 import { usesElsewhere } from './statement-home.js';
-
-/** How many rows one statement writes. */
-const TOGETHER = 500;
 
 /** Does work with the rows of a SELECT of data in a Parquet file. */
 export type WithRows = <T>(
@@ -101,7 +99,8 @@ async function withCopies(
       const rows = await inside.select(`SELECT ${columnsIn(table)} FROM ${table}${where(table)}`);
       const literals = rows.map((row) => literalsOf(table, Object.values(row)));
       before.set(table, literals);
-      for (const part of inParts(literals)) await session.run(`INSERT INTO ${table} VALUES ${part}`);
+      for (const part of inParts(literals))
+        await session.run(`INSERT INTO ${table} VALUES ${part.join(', ')}`);
     }
     await work(session);
     for (const [table, old] of before) {
@@ -110,17 +109,11 @@ async function withCopies(
       if (literals.toSorted().join('\n') === old.toSorted().join('\n')) continue;
       await inside.run([
         { sql: `DELETE FROM ${table}${where(table)}` },
-        ...inParts(literals).map((part) => ({ sql: `INSERT INTO ${table} VALUES ${part}` })),
+        ...inParts(literals).map((part) => ({ sql: `INSERT INTO ${table} VALUES ${part.join(', ')}` })),
       ]);
     }
   } finally {
     session.connection.closeSync();
     instance.closeSync();
   }
-}
-
-function inParts(literals: readonly string[]): string[] {
-  return Array.from({ length: Math.ceil(literals.length / TOGETHER) }, (_, part) =>
-    literals.slice(part * TOGETHER, (part + 1) * TOGETHER).join(', '),
-  );
 }
