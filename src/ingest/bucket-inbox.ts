@@ -1,8 +1,7 @@
 import { rm } from '../disk/renames.js';
 import { Bucket } from '../objects/bucket.js';
 import type { S3Address } from '../settings/store-address.js';
-import { GROUPS } from '../store/group.js';
-import { type Leading, withLed } from '../store/leading.js';
+import { withLed } from '../store/leading.js';
 import type { Store } from '../store/store.js';
 import type { Checked } from './acknowledged.js';
 import { BucketSettler } from './bucket-settler.js';
@@ -16,8 +15,6 @@ const LOOK_MS = 5000;
 
 /** The longest body that is read to find a person in it. */
 const OBJECT_BYTES = 256 << 20;
-
-const ALL_GROUPS = Array.from({ length: GROUPS }, (_, group) => group);
 
 /** The bodies in a bucket that were acknowledged, by any node, on their way into the store. */
 export class BucketInbox implements Waiting {
@@ -36,21 +33,17 @@ export class BucketInbox implements Waiting {
     /** Where bodies are while they are settled. Nothing of it need stay. */
     private readonly folder: string,
     readonly limitBytes: number,
-    clock: () => number,
-    private readonly leading: Leading,
+    private readonly clock: () => number,
   ) {
     this.bucket = new Bucket(address);
     this.asides = new AsideList(clock);
     this.view = new BucketView(this.bucket, limitBytes, clock);
     this.settler = new BucketSettler(this.bucket, this.view, this.asides, folder, clock);
-    this.clock = clock;
     this.writer = new BucketWriter(this.bucket, clock, (object) => {
       this.view.add(object);
       this.isNew = true;
     });
   }
-
-  private readonly clock: () => number;
 
   /** What waits, in bytes and bodies, as far as this node knows: bodies of other nodes are known a few seconds later. */
   get depth(): { readonly bytes: number; readonly files: number } {
@@ -112,7 +105,7 @@ export class BucketInbox implements Waiting {
   }
 
   async settleAll(store: Store): Promise<void> {
-    await withLed(this.leading, ALL_GROUPS, async (led) => {
+    await withLed(store, async (led) => {
       // Listed only now: whoever had a group before has committed what it will.
       await this.refresh();
       this.asides.begin();

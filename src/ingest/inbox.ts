@@ -5,7 +5,6 @@ import { syncNow } from '../disk/refusals.js';
 import { rm, rmSync } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import type { S3Address } from '../settings/store-address.js';
-import { type Leading, leadsAll } from '../store/leading.js';
 import { Queue } from '../store/queue.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Checked } from './acknowledged.js';
@@ -96,7 +95,7 @@ export class Inbox {
   }
 
   /** Opens an inbox. Deletes bodies that a killed process hadn't acknowledged. */
-  static open({ data, inboxMb, inbox }: Place, clock: () => number, leading: Leading = leadsAll): Inbox {
+  static open({ data, inboxMb, inbox }: Place, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
     const incoming = join(folder, 'incoming');
     mkdirSync(incoming, { recursive: true });
@@ -104,9 +103,7 @@ export class Inbox {
     const limit = inboxMb * 2 ** 20;
     const acknowledged = Acknowledged.open(folder, limit, clock);
     const bucket =
-      inbox === undefined
-        ? undefined
-        : new BucketInbox(inbox, join(folder, 'fetched'), limit, clock, leading);
+      inbox === undefined ? undefined : new BucketInbox(inbox, join(folder, 'fetched'), limit, clock);
     // Before the first body is acknowledged: it is lost with the folder that it is in.
     for (const path of [folder, data]) syncNow(path);
     return new Inbox(folder, clock, acknowledged, bucket);
@@ -116,7 +113,7 @@ export class Inbox {
   static async look({ data, inboxMb, inbox }: Place, clock: () => number): Promise<readonly SetAside[]> {
     const inFolder = await Acknowledged.look(data, clock);
     if (inbox === undefined) return inFolder;
-    const bucket = new BucketInbox(inbox, join(data, 'inbox', 'fetched'), inboxMb * 2 ** 20, clock, leadsAll);
+    const bucket = new BucketInbox(inbox, join(data, 'inbox', 'fetched'), inboxMb * 2 ** 20, clock);
     return [...inFolder, ...(await bucket.search())];
   }
 

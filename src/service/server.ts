@@ -22,7 +22,6 @@ import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
 import { damagedLogs } from '../store/database-file.js';
-import type { Leading } from '../store/leading.js';
 import { Node } from '../store/state/node.js';
 import type { Store } from '../store/store.js';
 import { pullAll } from '../vendors/pull-reports.js';
@@ -80,7 +79,7 @@ export async function serve(
   let receiving: Inbox | undefined;
   let node: Node | undefined;
   try {
-    const inbox = Inbox.open(config, clock, leadingOf(store));
+    const inbox = Inbox.open(config, clock);
     receiving = inbox;
     const { role } = config;
     node =
@@ -214,15 +213,6 @@ export async function serve(
     }
     throw error;
   }
-}
-
-/** How a node learns that it may settle a group of organizations, and does. */
-function leadingOf(store: Store): Leading {
-  return async (group, work) =>
-    (await store.trying(`settle ${group}`, async () => {
-      await work();
-      return true;
-    })) === true;
 }
 
 /** The address to listen on: all of IPv4 instead of all of both where the kernel has no IPv6. */

@@ -1,20 +1,11 @@
-/**
- * Does work for a group if this node holds its lease, for as long as it does. Answers false, and has not begun the work, if another node holds
- * it. What the work commits counts only under the lease that it began with.
- */
-export type Leading = (group: number, work: () => Promise<void>) => Promise<boolean>;
+import { ALL_GROUPS } from './group.js';
+import type { Store } from './store.js';
 
-/** One node has no other beside it: it leads every group. */
-export const leadsAll: Leading = async (_, work) => {
-  await work();
-  return true;
-};
-
-/** Does work once, with all of some groups that this node leads: held together until the work ends. */
+/** Does work once, with all groups that this node can lead now: held together until the work ends. What it settles counts only under these leases. */
 export async function withLed(
-  leading: Leading,
-  groups: readonly number[],
+  store: Pick<Store, 'trying'>,
   work: (led: ReadonlySet<number>) => Promise<void>,
+  groups: readonly number[] = ALL_GROUPS,
   led: ReadonlySet<number> = new Set(),
 ): Promise<void> {
   const [group, ...rest] = groups;
@@ -22,6 +13,9 @@ export async function withLed(
     if (led.size > 0) await work(led);
     return;
   }
-  const isLed = await leading(group, () => withLed(leading, rest, work, new Set([...led, group])));
-  if (!isLed) await withLed(leading, rest, work, led);
+  const isLed = await store.trying(`settle ${group}`, async () => {
+    await withLed(store, work, rest, new Set([...led, group]));
+    return true;
+  });
+  if (isLed !== true) await withLed(store, work, rest, led);
 }

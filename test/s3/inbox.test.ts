@@ -6,7 +6,6 @@ import { Inbox } from '../../src/ingest/inbox.js';
 import { buildApp } from '../../src/service/app.js';
 import { readConfig } from '../../src/settings/config.js';
 import { groupOf } from '../../src/store/group.js';
-import type { Leading } from '../../src/store/leading.js';
 import { type Batch, newestBatch, type Store } from '../../src/store/store.js';
 import { ending, event, lines, temporaryFolder, World } from '../world.js';
 import { withCredentials } from './s3-credentials.js';
@@ -35,11 +34,32 @@ beforeEach(async () => {
   onTestFinished(() => server.close());
 });
 
+/** Does work for a group unless another node leads that, and answers whether it did. */
+type Leading = (group: number, work: () => Promise<unknown>) => Promise<boolean>;
+
+/** The store as a node has it that leads some groups. */
+function storeOf(leading: Leading): Store {
+  const trying: Store['trying'] = async (task, work) => {
+    let done: Awaited<ReturnType<typeof work>> | undefined;
+    await leading(Number(task.split(' ')[1]), async () => {
+      done = await work();
+    });
+    return done;
+  };
+  return new Proxy(world.store, {
+    get: (target, name) => {
+      const member: unknown = name === 'trying' ? trying : Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
 /** A node with a disk of its own and the bucket of all. */
 function node({ inboxMb = 100, leading }: { inboxMb?: number; leading?: Leading } = {}) {
   const { inbox: bucket } = readConfig({ DAYBOOK_INBOX: server.address('inbox') });
   const data = join(temporaryFolder(), 'data');
-  const inbox = Inbox.open({ data, inboxMb, inbox: bucket }, world.clock, leading);
+  const inbox = Inbox.open({ data, inboxMb, inbox: bucket }, world.clock);
+  const store = leading === undefined ? world.store : storeOf(leading);
   onTestFinished(() => inbox.close());
   const app = buildApp({ ...world, config: world.config, inbox });
   onTestFinished(() => app.close());
@@ -52,7 +72,7 @@ function node({ inboxMb = 100, leading }: { inboxMb?: number; leading?: Leading 
     });
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   };
-  return { inbox, data, send, incoming: () => readdirSync(join(data, 'inbox', 'incoming')) };
+  return { inbox, data, store, send, incoming: () => readdirSync(join(data, 'inbox', 'incoming')) };
 }
 
 /** The events in the store, and what says that something was settled twice. */
@@ -164,7 +184,7 @@ describe('the room of the inbox', () => {
   test('a node that may settle nothing knows it too', async () => {
     const [first, other] = [node({ inboxMb: 1 }), node({ inboxMb: 1, leading: async () => false })];
     await first.send(Array.from({ length: 4000 }, (_, one) => `event-${one}`));
-    other.inbox.start(world.store, { failed: () => {}, setAside: () => {} });
+    other.inbox.start(other.store, { failed: () => {}, setAside: () => {} });
     await expect.poll(() => other.inbox.depth.files, { timeout: 20_000 }).toBe(1);
     expect((await other.send(['more'])).status).toBe(503);
     expect((await other.send(['of another'], 'globex')).status).toBe(200);
@@ -199,14 +219,14 @@ describe('nodes that lead some groups each', () => {
     await Promise.all(ORGANIZATIONS.map((orgId) => even.send([orgId], orgId)));
     server.delayOf = () => 0;
     const ofEven = ORGANIZATIONS.filter((orgId) => groupOf(orgId) % 2 === 0).sort();
-    await even.inbox.drain(world.store);
+    await even.inbox.drain(even.store);
     expect(await stored()).toEqual({ ids: ofEven, twice: 0 });
     expect(at('ready/').length).toBeGreaterThan(0);
-    await even.inbox.drain(world.store);
-    await odd.inbox.drain(world.store);
+    await even.inbox.drain(even.store);
+    await odd.inbox.drain(odd.store);
     expect(await stored()).toEqual({ ids: [...ORGANIZATIONS].sort(), twice: 0 });
-    await even.inbox.drain(world.store);
-    await odd.inbox.drain(world.store);
+    await even.inbox.drain(even.store);
+    await odd.inbox.drain(odd.store);
     expect(at('')).toEqual([]);
   });
 
@@ -238,10 +258,10 @@ describe('nodes that lead some groups each', () => {
           sent.push(id);
         }),
       );
-      await Promise.all([...sending, ...nodes.map(({ inbox }) => inbox.drain(world.store))]);
+      await Promise.all([...sending, ...nodes.map(({ inbox, store }) => inbox.drain(store))]);
     }
     server.delayOf = () => 0;
-    for (let round = 0; round < 3; round += 1) for (const { inbox } of nodes) await inbox.drain(world.store);
+    for (let round = 0; round < 3; round += 1) for (const { inbox, store } of nodes) await inbox.drain(store);
     expect(await stored()).toEqual({ ids: sent.sort(), twice: 0 });
     expect(at('')).toEqual([]);
   });
