@@ -10,6 +10,7 @@ import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { hasPostgres } from '../postgres/installed.js';
 import { ending, NOW, World } from '../world.js';
+import { event, FIRST, SECOND } from './long-session.js';
 import { type Faults, type Node, Nodes } from './nodes.js';
 
 /** Organizations of three groups: the first two are of one. */
@@ -19,27 +20,6 @@ function sameGroup(orgId: string): string {
   for (let number = 1; ; number += 1) if (groupOf(`org-${number}`) === groupOf(orgId)) return `org-${number}`;
 }
 
-const event = (event_id: string, day: string, more: object = {}) => ({
-  event_id,
-  type: 'model_usage',
-  timestamp: `${day}T10:00:00Z`,
-  user_id: 'ada',
-  user_email: 'ada@acme.example',
-  session_id: 'long',
-  model: 'claude-sonnet-4-5',
-  input_tokens: 10,
-  output_tokens: 5,
-  ...more,
-});
-
-const FIRST = [event('1', '2026-07-06'), event('2', '2026-07-08')];
-/** A reply that has grown, an event before the session's start, a new user, a line that is none, a late event. */
-const SECOND = [
-  event('1', '2026-07-06', { output_tokens: 50, user_email: 'countess@acme.example' }),
-  event('3', '2026-07-05'),
-  event('4', '2026-07-07', { user_id: 'grace', user_email: 'grace@acme.example' }),
-  { event_id: '5' },
-];
 const BATCHES = [FIRST, SECOND];
 
 const built = (store: Store) => build(store, {}, () => NOW);
