@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -28,6 +29,7 @@ describe.skipIf(!hasPostgres())('agents that are connected to another node', () 
   /** A node, with the address at which the agent of a computer connects. */
   async function nodeFor(computerId: string) {
     const shared = {
+      id: randomUUID(),
       select: session.select.bind(session),
       run: session.run.bind(session),
       stateRevision: async (table: string) => {

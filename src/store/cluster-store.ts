@@ -119,6 +119,7 @@ export class ClusterStore implements Store {
 
   get shared(): Shared {
     return {
+      id: this.leases.holder,
       select: (sql, parameters) => this.state.select(sql, parameters),
       run: (statements) => this.state.run(statements).finally(() => this.revisions.forget()),
       stateRevision: (table) => this.revisions.of(table),

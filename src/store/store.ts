@@ -302,6 +302,8 @@ export interface Store {
 
 /** Tables of PostgreSQL by which nodes know of each other. */
 export interface Shared extends Pick<Store, 'select' | 'stateRevision'> {
+  /** Names this node among the others, as the holder of its leases too. */
+  readonly id: string;
   run(statements: readonly Statement[]): Promise<unknown>;
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Shared } from '../store.js';
 
@@ -14,7 +13,6 @@ export const LIVING = `SELECT node_id FROM nodes WHERE seen_at_ms > ${SHARED_CLO
 
 /** One of several processes that share their stores. */
 export class Node {
-  readonly id = randomUUID();
   private timer: NodeJS.Timeout | undefined;
   private beating: Promise<unknown> = Promise.resolve();
 
@@ -23,6 +21,10 @@ export class Node {
     private readonly about: { readonly role: string; readonly version: string },
     private readonly report: (error: unknown) => void,
   ) {}
+
+  get id(): string {
+    return this.shared.id;
+  }
 
   /** Says that the node lives, from now on. */
   async start(): Promise<void> {
