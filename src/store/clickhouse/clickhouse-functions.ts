@@ -6,7 +6,7 @@ const CHECKSUM_LENGTH = 8;
 
 /** A text, a quoted name or a comment, or else the name of a function that is made or called. */
 const NAME =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\bCREATE OR REPLACE FUNCTION (\w+)|\b([a-z]\w*)(?=\s*\()/g;
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)|\bCREATE OR REPLACE FUNCTION (\w+)|\b([a-z]\w*)(?=\s*\()/g;
 
 let text: string | undefined;
 let names: ReadonlyMap<string, string> | undefined;
