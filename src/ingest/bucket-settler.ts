@@ -107,10 +107,7 @@ export class BucketSettler {
       };
       for (const object of objects) {
         const known = this.indexes.get(object.id);
-        if (!isOf(object, led) || known?.every(({ place }) => !isWanted(place)) === true) {
-          part();
-          continue;
-        }
+        if (!isOf(object, led) || known?.every(({ place }) => !isWanted(place)) === true) continue;
         const read = await this.read(object, folder, isWanted);
         if (read === undefined) part();
         for (const { place, body, bytes } of read?.bodies ?? []) {
