@@ -49,6 +49,9 @@ const SETTINGS = {
   max_table_size_to_drop: '0',
 } as const;
 
+/** How long replicas may take to fetch the rows of a copy. */
+const FETCH_SECONDS = '3600';
+
 interface Column {
   readonly name: string;
   /** The expression of its values in a copy. */
@@ -288,9 +291,19 @@ export class ClickHouseRewriter {
   }
 
   private async exchange({ comment }: Copying, commit: Commit): Promise<void> {
+    await this.untilAllHave(comment);
     await this.session.run(
       `CREATE TABLE ${WHOLE} (is_whole BOOLEAN) ENGINE = MergeTree ORDER BY tuple() COMMENT ${quote(comment)}`,
     );
     await finishRenewal(this.session, commit);
+  }
+
+  /** A replica that exchanges tables before it has fetched the rows of the copies would answer without them. */
+  private async untilAllHave(comment: string): Promise<void> {
+    const { session } = this;
+    if (session.cluster === undefined) return;
+    const copies = await tablesOnAll(session, (table) => table.comment === comment);
+    const patient = session.with({ receive_timeout: Number(FETCH_SECONDS), distributed_ddl_task_timeout: FETCH_SECONDS });
+    for (const { name } of copies) await patient.run(`SYSTEM SYNC REPLICA ${name}`);
   }
 }

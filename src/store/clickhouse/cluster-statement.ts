@@ -23,7 +23,7 @@ const HEAD = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/;
 
 /** What a server alone has, up to the name: each has to be told. */
 const OWN =
-  /^(?:CREATE (?:OR REPLACE )?(?:DATABASE|FUNCTION|TABLE|VIEW)(?: IF NOT EXISTS)? \w+|DROP (?:DATABASE|FUNCTION|TABLE|VIEW)(?: IF EXISTS)? \w+|EXCHANGE TABLES \w+ AND \w+|ALTER TABLE \w+(?= (?:ADD|DROP|MODIFY|RENAME) COLUMN))/;
+  /^(?:CREATE (?:OR REPLACE )?(?:DATABASE|FUNCTION|TABLE|VIEW)(?: IF NOT EXISTS)? \w+|DROP (?:DATABASE|FUNCTION|TABLE|VIEW)(?: IF EXISTS)? \w+|EXCHANGE TABLES \w+ AND \w+|SYSTEM SYNC REPLICA(?= \w+$)|ALTER TABLE \w+(?= (?:ADD|DROP|MODIFY|RENAME) COLUMN))/;
 
 /** What a replicated table tells the other replicas by itself, and what concerns the server that is asked alone. */
 const TOLD_BY_TABLES =
