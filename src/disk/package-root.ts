@@ -15,6 +15,11 @@ export const { version: VERSION } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
 
+/** Whether a version is newer than the installed one. */
+export function isNewerVersion(version: string): boolean {
+  return version.localeCompare(VERSION, 'en', { numeric: true }) > 0;
+}
+
 /** The short commit that the package was built from; empty if it wasn't built in its repository. */
 export const COMMIT = commitIn(join(PACKAGE_ROOT, 'dist', 'commit'));
 

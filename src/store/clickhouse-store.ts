@@ -30,6 +30,7 @@ import {
   applyChanges as applyDuckDbChanges,
   bringUpToDate,
   type Defined,
+  isOfNewerVersion,
   requireUpToDate,
 } from './schema-change.js';
 import { copyOf, quote, withSources } from './sql-text.js';
@@ -492,7 +493,10 @@ export class ClickHouseStore implements Store {
   }
 
   refresh(): Promise<void> {
-    const work = () => this.writing(() => bringUpToDate(this.defined, this.settings));
+    const work = async () => {
+      if (!(await isOfNewerVersion(this.defined)))
+        await this.writing(() => bringUpToDate(this.defined, this.settings));
+    };
     return this.ledger.leading(SCHEMA, work, 'waits') as Promise<void>;
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { isNewerVersion } from '../disk/package-root.js';
 import { rm } from '../disk/renames.js';
 import type { ClickHouseAddress, PostgresAddress } from '../settings/store-address.js';
 import { firstNumber, LeaseLedger } from './clickhouse/lease-ledger.js';
@@ -18,8 +19,10 @@ import { replaceState, rewriteState, type WithRows } from './postgres/state-rewr
 import { changedBy, fromData, homeOfChanges, homeOfSelect } from './postgres/statement-home.js';
 import { withSources } from './sql-text.js';
 import { isPublished, isState, STATE_TABLES, tablesIn } from './state/homes.js';
+import { LIVES } from './state/node.js';
 import { inParts } from './state/person.js';
 import type { OrgDay, Parameters, Read, Rewriting, Row, Shared, Sources, Store } from './store.js';
+import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
 
 /** The store of several nodes: data in ClickHouse, and state in PostgreSQL. A statement runs where its tables are. */
@@ -237,13 +240,23 @@ export class ClusterStore implements Store {
   readonly settle: Store['settle'] = (...given) => this.data.settle(...given);
   readonly remap: Store['remap'] = (...given) => this.data.remap(...given);
   readonly withdraw: Store['withdraw'] = (...given) => this.data.withdraw(...given);
-  readonly build: Store['build'] = (...given) => this.data.build(...given);
   readonly removeEvents: Store['removeEvents'] = (...given) => this.data.removeEvents(...given);
   readonly refresh: Store['refresh'] = () => this.data.refresh();
   readonly rest: Store['rest'] = () => this.data.rest();
   readonly tidy: Store['tidy'] = () => this.data.tidy();
   /** Only the files of the data folder: the databases are on servers, which have backups of their own. */
   readonly hold: Store['hold'] = (...given) => this.data.hold(...given);
+
+  /** Where versions run beside each other, the newest one builds: another one would build its days by what it knows itself. */
+  async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
+    const versions = await this.state.select(`SELECT DISTINCT version FROM nodes WHERE ${LIVES}`);
+    const newer = versions.find(({ version }) => isNewerVersion(String(version)));
+    if (newer !== undefined)
+      throw new StoreUnavailable(
+        `Nodes of Daybook ${newer.version} build the days now: update this one, which takes events and answers until then.`,
+      );
+    await this.data.build(due, batch, builtAt);
+  }
 
   /** Rows of state come as files, as those of data do: see ClickHouseStore. */
   async copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]) {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { engineVersion } from '../arrow/duckdb-driver.js';
+import { isNewerVersion, VERSION } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
 import type { Column } from './catalog-types.js';
 import { BUILT_TABLES } from './day-builder.js';
@@ -35,6 +36,8 @@ export interface Defined {
   readonly definitions: Definitions;
   /** The version of the engine, if it comes with Daybook. */
   readonly engine?: string;
+  /** Whether several versions of Daybook may use the database at the same time. */
+  readonly isShared?: boolean;
   readonly select: (sql: string) => Promise<Row[]>;
   readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
   /** Runs statements that make functions, tables or views. */
@@ -89,6 +92,12 @@ export async function isOfOtherEngine(database: Defined): Promise<boolean> {
   return (await factsIn(database)).get('engine') !== database.engine;
 }
 
+/** Whether a newer version has made the tables, beside which this one may run. It can use them as they are, since changes only add. */
+export async function isOfNewerVersion(database: Defined): Promise<boolean> {
+  if (database.isShared !== true || !(await database.tables()).has('facts')) return false;
+  return isNewerVersion((await factsIn(database)).get('version') ?? '');
+}
+
 /**
  * Brings functions, tables, views and reference data up to date: those whose meaning has changed since they were made. The steps are
  * recorded at the end and can be repeated, because an engine without transactions may be cut off between them.
@@ -98,6 +107,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
   const facts = await factsIn(database);
   const present = new Map([['definitions', definitions.days]]);
   if (database.engine !== undefined) present.set('engine', database.engine);
+  if (database.isShared === true) present.set('version', VERSION);
   const renewed = new Set<string>();
   if (facts.get('schema') !== definitions.schema) {
     await define(definitions.functions);
@@ -131,6 +141,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
  * bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
  */
 export async function requireUpToDate(database: Defined, settings: ReferencePaths): Promise<string> {
+  if (await isOfNewerVersion(database)) return database.definitions.days;
   const isWhole = changesAfter(await newestChange(database)).length === 0;
   const facts = isWhole ? await factsIn(database) : new Map<string, string>();
   const prices = readPrices(settings);

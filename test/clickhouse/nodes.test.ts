@@ -6,6 +6,7 @@ import { dailySql } from '../../src/store/day-builder.js';
 import { ChecksFailed } from '../../src/store/day-checks.js';
 import { groupOf } from '../../src/store/group.js';
 import { erasureOf } from '../../src/store/state/erasure-statements.js';
+import { SHARED_CLOCK } from '../../src/store/state/node.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { hasPostgres } from '../postgres/installed.js';
@@ -26,8 +27,8 @@ const built = (store: Store) => build(store, {}, () => NOW);
 
 /** Organizations of single tests. */
 const [KILLED, ASLEEP, FAILED, SHOWN, LATE] = ['killed', 'asleep', 'failed', 'shown', 'late'] as const;
-const ERASED = 'erased';
-const ALL = [...ORGS, KILLED, ASLEEP, FAILED, SHOWN, LATE];
+const [ERASED, OLDER] = ['erased', 'older'] as const;
+const ALL = [...ORGS, KILLED, ASLEEP, FAILED, SHOWN, LATE, OLDER];
 
 const EVENTS = 'SELECT * FROM events WHERE org_id = $org_id ORDER BY day, event_id';
 const DIGESTS =
@@ -246,6 +247,46 @@ describe.runIf(hasPostgres())('several nodes', () => {
     const { events } = await waiting;
     expect(events).toEqual(expected.get(LATE)?.events);
     expect(events).not.toEqual(before.events);
+  });
+
+  test('of an older version leave tables as a newer one made them, and days to it while it runs', async () => {
+    const facts = () => one.store.select('SELECT name, value FROM facts ORDER BY name');
+    await one.store.run([
+      { sql: "DELETE FROM facts WHERE name IN ('version', 'schema')" },
+      { sql: "INSERT INTO facts VALUES ('version', '99.0.0'), ('schema', 'another')" },
+      { sql: "INSERT INTO changes SELECT 9001, '9001-more', instant(0)" },
+    ]);
+    const before = await facts();
+    const older = await nodes.open();
+    expect(await facts()).toEqual(before);
+    for (const events of BATCHES) await older.send(OLDER, events);
+    const beat = (ago: number) => ({
+      sql: `INSERT INTO nodes VALUES ('newer', 'host', 'all', '99.0.0', 0, ${SHARED_CLOCK} - ${ago})
+        ON CONFLICT (node_id) DO UPDATE SET seen_at_ms = excluded.seen_at_ms`,
+    });
+    await nodes.session.run([beat(0)]);
+    await expect(built(older.store)).rejects.toThrow(/Nodes of Daybook 99\.0\.0 build the days now/);
+    await nodes.session.run([beat(60_000)]);
+    await built(older.store);
+    expect(await seen(one.store, OLDER)).toEqual(expected.get(OLDER));
+
+    // Of people, what this version doesn't know would be lost.
+    const put = (name: string, more: object) => ({
+      sql: 'INSERT INTO outbox (table_name, is_removed, content) SELECT $table, false, $content',
+      parameters: {
+        table: 'people',
+        content: JSON.stringify({ org_id: OLDER, user_id: name, name, email: '', ...more }),
+      },
+    });
+    await nodes.session.run([put('grace', { shoe_size: '42' }), put('ada', {})]);
+    await older.store.run([{ sql: "DELETE FROM people WHERE org_id = 'nobody'" }]);
+    expect(await older.store.select("SELECT user_id FROM people_rows WHERE org_id = 'older'")).toEqual([
+      { user_id: 'ada' },
+    ]);
+    const left = await nodes.session.select('SELECT content FROM outbox');
+    expect(left).toEqual([{ content: expect.stringContaining('shoe_size') }]);
+    await nodes.session.run([{ sql: 'DELETE FROM outbox' }]);
+    await one.store.run([{ sql: 'DELETE FROM changes WHERE number = 9001' }]);
   });
 
   test('let nothing of an erasure count that was cut off, or all of it', async () => {

@@ -303,7 +303,10 @@ export class ClickHouseRewriter {
     const { session } = this;
     if (session.cluster === undefined) return;
     const copies = await tablesOnAll(session, (table) => table.comment === comment);
-    const patient = session.with({ receive_timeout: Number(FETCH_SECONDS), distributed_ddl_task_timeout: FETCH_SECONDS });
+    const patient = session.with({
+      receive_timeout: Number(FETCH_SECONDS),
+      distributed_ddl_task_timeout: FETCH_SECONDS,
+    });
     for (const { name } of copies) await patient.run(`SYSTEM SYNC REPLICA ${name}`);
   }
 }

@@ -8,6 +8,7 @@ import {
   carriedOver,
   changesAfter,
   type Defined,
+  isOfNewerVersion,
   namesOf,
   newestChange,
 } from '../schema-change.js';
@@ -170,6 +171,7 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
   });
   return {
     definitions: isStateElsewhere ? withoutCounting(definitions) : definitions,
+    isShared: isStateElsewhere,
     select: (sql) => session.select(sql),
     run,
     define: (text) => (text === definitions.functions ? makeFunctions(session) : session.define(text)),
@@ -193,6 +195,13 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
         await session.define(text);
         return;
       }
+      if (isStateElsewhere) {
+        const added = columnsOf(name).filter((column) => !old.includes(column.name));
+        const more = added.map((column) => `ADD COLUMN IF NOT EXISTS ${column.name} ${column.type}`);
+        // Not a copy, which would lose what other nodes write meanwhile. Whatever else is different, such as the order, changes no row.
+        if (more.length > 0) await run(`ALTER TABLE ${table} ${more.join(', ')}`);
+        return;
+      }
       const columns = [...columnsOf(name), { name: 'build', type: 'BIGINT' }];
       await replace(table, async (into) => {
         await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
@@ -200,7 +209,7 @@ export function definedIn(session: ClickHouseSession, isStateElsewhere = false):
         await run(
           `INSERT INTO ${into} (${columns.map((column) => column.name).join(', ')})
           SELECT ${carriedOver(columns, old)} FROM ${table}
-          ${isStateElsewhere ? '' : 'WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)'}
+          WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)
           SETTINGS max_partitions_per_insert_block = 0`,
         );
       });
@@ -229,7 +238,7 @@ async function makeFunctions(session: ClickHouseSession): Promise<void> {
 }
 
 /**
- * Brings a ClickHouse database up to date, as applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done. After
+ * Brings a ClickHouse database up to date, as applyChanges does for DuckDB, unless that of several nodes is a newer version's. Each step can be done twice, and is noted when it is done. After
  * an interruption the next run goes on from there.
  */
 export async function applyChanges(
@@ -238,6 +247,10 @@ export async function applyChanges(
   isStateElsewhere = false,
 ): Promise<string> {
   const database = definedIn(session, isStateElsewhere);
+  if (await isOfNewerVersion(database)) {
+    await makeFunctions(session);
+    return database.definitions.days;
+  }
   // Not each time: a cluster makes tables when all of its replicas are there, and a start can do without one.
   if (!(await database.tables()).has('changes'))
     await session.define(

@@ -73,20 +73,30 @@ export class Publisher {
   }
 
   private async publishAll(): Promise<void> {
-    for (;;) {
-      // A node of a later version publishes tables that this one doesn't know.
+    for (let after = 0; ; ) {
+      // A node of a newer version publishes tables and columns that this one doesn't know.
       const rows = await this.session.select(
-        `SELECT ${COLUMNS} FROM outbox WHERE table_name IN $tables ORDER BY number LIMIT ${TOGETHER}`,
+        `SELECT ${COLUMNS} FROM outbox
+        WHERE table_name IN $tables AND number > ${after}
+        ORDER BY number
+        LIMIT ${TOGETHER}`,
         { tables: Object.keys(PUBLISHED) },
       );
-      if (rows.length === 0) return;
-      const changes = rows.map(changeOf);
-      await this.write(insertsOf(changes));
-      const numbers = changes.map(({ number }) => number).join(', ');
-      await this.session.run([{ sql: `DELETE FROM outbox WHERE number IN (${numbers})` }]);
+      after = Number(rows.at(-1)?.number);
+      const changes = rows.map(changeOf).filter(isKnown);
+      if (changes.length > 0) {
+        await this.write(insertsOf(changes));
+        const numbers = changes.map(({ number }) => number).join(', ');
+        await this.session.run([{ sql: `DELETE FROM outbox WHERE number IN (${numbers})` }]);
+      }
       if (rows.length < TOGETHER) return;
     }
   }
+}
+
+function isKnown({ table, content }: Change): boolean {
+  const known = columnNames(table);
+  return Object.keys(content).every((name) => known.includes(name));
 }
 
 /** The INSERTs of changed rows, by table in the order in which they changed first: what others are told by comes after what it is about. */

@@ -8,8 +8,11 @@ export const DEAD_MS = 35_000;
 /** The clock of PostgreSQL, which all nodes share, in Unix milliseconds. Only PostgreSQL reads this. */
 export const SHARED_CLOCK = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)';
 
+/** The condition that a node lives. */
+export const LIVES = `seen_at_ms > ${SHARED_CLOCK} - ${DEAD_MS}`;
+
 /** The nodes that live. */
-export const LIVING = `SELECT node_id FROM nodes WHERE seen_at_ms > ${SHARED_CLOCK} - ${DEAD_MS}`;
+export const LIVING = `SELECT node_id FROM nodes WHERE ${LIVES}`;
 
 /** One of several processes that share their stores. */
 export class Node {
