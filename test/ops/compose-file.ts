@@ -6,6 +6,8 @@ import {
   faultsOfCommand,
   faultsOfSettings,
   faultsOfTag,
+  mebibytes,
+  memoryOf,
   readImage,
   stopSeconds,
   type Variables,
@@ -35,6 +37,8 @@ const Service = z.strictObject({
   security_opt: z.array(z.string()),
   tmpfs: z.array(z.string()).optional(),
   shm_size: z.string().optional(),
+  mem_limit: z.string(),
+  logging: z.strictObject({ driver: z.string() }).optional(),
   ulimits: z.record(z.string(), z.unknown()).optional(),
   networks: z.array(z.string()).optional(),
   ports: z.array(z.string()).default([]),
@@ -86,6 +90,8 @@ export function faultsOfCompose(text: string, folder: string): string[] {
       ...faultsOfAddresses(name, service, file),
       ...(isNode(service) ? faultsOfNode(service, folder) : []),
       ...(service.security_opt.includes('no-new-privileges:true') ? [] : ['It may gain privileges.']),
+      ...(service.logging?.driver === 'local' ? [] : ['Its log grows without end.']),
+      ...(seconds(service.stop_grace_period) >= 30 ? [] : ['It has less than half a minute to stop.']),
     ].map((fault) => `${name}: ${fault}`),
   );
   const used = Object.values(file.services);
@@ -190,6 +196,10 @@ function faultsOfNode(service: ComposeService, folder: string): string[] {
       `It has no volume at ${image.data}.`,
     ],
     [seconds(service.stop_grace_period) > stopSeconds(), 'It is killed before it has ended its work.'],
+    [
+      mebibytes(service.mem_limit) >= memoryOf(settingsOf(service)),
+      'It is ended when it takes the memory that its settings allow.',
+    ],
     [
       service.ports.every((port) => /^127\.0\.0\.1:/.test(port) && port.endsWith(`:${image.port}`)),
       `It publishes more than ${image.port} on this machine.`,

@@ -45,6 +45,26 @@ test('the files of ClickHouse and Keeper name the services and each other', () =
   expect(services.keeper?.healthcheck?.test).toContain(`http://127.0.0.1:${http}${path}`);
 });
 
+test('the tables that ClickHouse writes about itself do not grow without end', () => {
+  const server = read('clickhouse/server.xml');
+  for (const name of GROWING)
+    expect(server, name).toMatch(new RegExp(`<${name} remove="1"/>|<${name}><ttl>`));
+});
+
+/** Those that the configuration of ClickHouse's image has without a TTL, and that are written to in normal operation. */
+const GROWING = [
+  'asynchronous_metric_log',
+  'error_log',
+  'latency_log',
+  'metric_log',
+  'part_log',
+  'query_log',
+  'query_metric_log',
+  'query_views_log',
+  'text_log',
+  'trace_log',
+];
+
 const BROKEN: readonly [fault: string, from: string | RegExp, to: string][] = [
   [
     'daybook-1: It waits for the end of migrate, which is started again.',
@@ -91,8 +111,19 @@ const BROKEN: readonly [fault: string, from: string | RegExp, to: string][] = [
   ["daybook-1: Its image isn't daybook:0.2.0.", 'image: daybook:0.2.0', 'image: daybook:0.1.0'],
   [
     's3: It may gain privileges.',
-    /(seaweedfs.+\n.+\n.+\n {4}security_opt: \[)"no-new-privileges:true"/,
+    /(seaweedfs.+\n.+\n.+\n.+\n {4}security_opt: \[)"no-new-privileges:true"/,
     '$1',
+  ],
+  ['keeper: Its log grows without end.', /(mem_limit: 1g\n) +logging: .+(\n.+\n.+\n.+keeper\.xml)/, '$1$2'],
+  [
+    's3: It has less than half a minute to stop.',
+    /stop_grace_period: 30s(\n.+\n +mem_limit: 2g)/,
+    'stop_grace_period: 5s$1',
+  ],
+  [
+    'daybook-1: It is ended when it takes the memory that its settings allow.',
+    'mem_limit: 4g',
+    'mem_limit: 3g',
   ],
   ["daybook-1: Its user isn't 1000:1000.", 'user: "1000:1000"', 'user: node'],
   ['daybook-1: Its root can be written.', 'read_only: true', 'read_only: false'],

@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { messageOf } from '../../src/exit.js';
-import { readConfig } from '../../src/settings/config.js';
+import { type Config, readConfig } from '../../src/settings/config.js';
+import { does } from '../../src/settings/setting-list.js';
 
 export type Variables = Readonly<Record<string, string>>;
 
 const read = (name: string) => readFileSync(join(PACKAGE_ROOT, name), 'utf8');
 
+const configOf = (variables: Variables): Config =>
+  readConfig(Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('DAYBOOK_'))));
+
 /** Whether a service with these variables would start. Answers the faults as sentences. */
 export function faultsOfSettings(variables: Variables): string[] {
-  const known = Object.entries(variables).filter(([name]) => name.startsWith('DAYBOOK_'));
   try {
-    readConfig(Object.fromEntries(known));
+    configOf(variables);
     return [];
   } catch (error) {
     return [messageOf(error)];
@@ -33,6 +36,28 @@ export function readImage() {
 
 /** How long a stop can take: a request, and the twenty seconds that a build may take beyond it. */
 export const stopSeconds = () => readConfig({}).timeoutSeconds + 20;
+
+/** The settings, or the defaults if a setting is wrong, which is a fault of its own. */
+const validConfigOf = (variables: Variables) =>
+  faultsOfSettings(variables).length > 0 ? readConfig({}) : configOf(variables);
+
+/** The MiB of memory that a node of a role with these variables may take: the database's, its queries', and half a GiB of its own. */
+export function memoryOf(variables: Variables): number {
+  const { role, memoryMb, sql } = validConfigOf(variables);
+  return memoryMb + (does(role, 'api') ? sql.queries * sql.memoryMb : 0) + 512;
+}
+
+/** The MiB of disk that a node with these variables may take, in its data folder: the files of the lake, and a GiB for all else. */
+export function diskOf(variables: Variables): number {
+  const { role, lakeCacheMb } = validConfigOf(variables);
+  return (role === 'ingest' ? 0 : lakeCacheMb) + 1024;
+}
+
+/** `64m`, `4g`, `512Mi` or `10Gi` in MiB. */
+export function mebibytes(text: string): number {
+  const [, number, unit] = /^(\d+)([mg])i?$/i.exec(text) ?? [];
+  return Number(number) * (unit?.toLowerCase() === 'g' ? 1024 : 1);
+}
 
 /** What is wrong with a command of the image, by docs/commands.md. */
 export function faultsOfCommand(words: readonly string[]): string[] {

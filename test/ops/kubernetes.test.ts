@@ -81,12 +81,12 @@ const BROKEN: readonly [fault: string, from: string | RegExp, to: string][] = [
   ['daybook-build: It has fewer than two pods.', 'replicas: 2', 'replicas: 1'],
   [
     'daybook-api: It has no PodDisruptionBudget.',
-    /(maxUnavailable: 1\n {2}selector:\n.+component: )api/,
+    /(AlwaysAllow\n {2}selector:\n.+component: )api/,
     '$1build',
   ],
   [
     'daybook-api: It is for no Deployment, or for several.',
-    /(maxUnavailable: 1\n {2}selector:\n.+component: )api/,
+    /(AlwaysAllow\n {2}selector:\n.+component: )api/,
     '$1apis',
   ],
   ['daybook-api: It keeps machines from being emptied.', 'maxUnavailable: 1', 'maxUnavailable: 0'],
@@ -124,6 +124,17 @@ const BROKEN: readonly [fault: string, from: string | RegExp, to: string][] = [
   ['daybook: /api/v1/sql goes to daybook-ingest.', 'path: /api/v1/events', 'path: /api/v1'],
   ['daybook: daybook.acme.example has no certificate.', 'hosts: [daybook.', 'hosts: [www.'],
   ['all: They have several images.', 'registry.acme.example/daybook:0.2.0', 'acme.example/daybook:0.2.0'],
+  [
+    'daybook-api: It keeps machines from being emptied.',
+    /^ +# Pods that.+\n +unhealthyPodEvictionPolicy: AlwaysAllow\n/m,
+    '',
+  ],
+  [
+    'daybook-api: It is ended when it takes the memory that its settings allow.',
+    'limits: { memory: 4Gi }',
+    'limits: { memory: 3Gi }',
+  ],
+  ['daybook-api: It is ended when its disk has what its settings allow.', 'value: "6144"', 'value: "10240"'],
   ["daybook-api: Its image isn't of 0.2.0.", 'daybook:0.2.0', 'daybook:0.1.0'],
   [
     "daybook-api: The image registry.acme.example/daybook:latest isn't pinned to a release.",

@@ -68,7 +68,8 @@ export function faultsOfManifests(all: readonly Manifest[], secrets: Secrets): s
   for (const { metadata, spec } of of('PodDisruptionBudget')) {
     if (chosenBy(spec.selector.matchLabels).length !== 1)
       add(metadata.name, 'It is for no Deployment, or for several.');
-    if (spec.maxUnavailable < 1) add(metadata.name, 'It keeps machines from being emptied.');
+    if (spec.maxUnavailable < 1 || spec.unhealthyPodEvictionPolicy !== 'AlwaysAllow')
+      add(metadata.name, 'It keeps machines from being emptied.');
   }
   for (const { metadata, spec } of autoscalers) {
     if (!deployments.some((one) => one.metadata.name === spec.scaleTargetRef.name))

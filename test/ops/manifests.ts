@@ -146,7 +146,11 @@ const Manifest = z.discriminatedUnion('kind', [
     apiVersion: z.literal('policy/v1'),
     kind: z.literal('PodDisruptionBudget'),
     metadata: Metadata,
-    spec: z.strictObject({ maxUnavailable: z.number(), selector: Selector }),
+    spec: z.strictObject({
+      maxUnavailable: z.number(),
+      unhealthyPodEvictionPolicy: z.string().optional(),
+      selector: Selector,
+    }),
   }),
   z.strictObject({
     apiVersion: z.literal('networking.k8s.io/v1'),

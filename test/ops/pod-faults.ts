@@ -1,7 +1,10 @@
 import {
+  diskOf,
   faultsOfCommand,
   faultsOfSettings,
   faultsOfTag,
+  mebibytes,
+  memoryOf,
   readImage,
   servedPaths,
   stopSeconds,
@@ -45,6 +48,8 @@ export function faultsOfPod(
   for (const { name, value } of env) variables[name] = value;
   const sleep = Number(container.lifecycle?.preStop.exec.command.join(' ').replace(/^sleep /, '') ?? 0);
   const serves = kind === 'Deployment';
+  const sizeOf = (volume?: string) =>
+    spec.volumes.find(({ name }) => name === volume)?.emptyDir.sizeLimit ?? '';
   const mounts = (path: string) => container.volumeMounts.find(({ mountPath }) => mountPath === path)?.name;
   const holds: readonly [boolean, string][] = [
     [container.image.endsWith(`/daybook:${image.version}`), `Its image isn't of ${image.version}.`],
@@ -76,6 +81,14 @@ export function faultsOfPod(
     [
       spec.volumes.every(({ emptyDir }) => emptyDir.sizeLimit !== undefined),
       'It may fill the disk of its machine.',
+    ],
+    [
+      !serves || mebibytes(container.resources.limits.memory) >= memoryOf(variables),
+      'It is ended when it takes the memory that its settings allow.',
+    ],
+    [
+      !serves || mebibytes(sizeOf(mounts(image.data))) >= diskOf(variables),
+      'It is ended when its disk has what its settings allow.',
     ],
     [serves === (args[0] === 'serve') && (serves || args[0] === 'migrate'), `Its command is ${args[0]}.`],
     [!serves || ROLES.includes(variables.DAYBOOK_ROLE ?? ''), `There is no role ${variables.DAYBOOK_ROLE}.`],
