@@ -15,7 +15,10 @@ const LOADS = [
   { senders: 256, events: 1 },
   { senders: 16, events: 1000 },
 ] as const;
-/** Dollars for a thousand requests of S3 Standard in us-east-1, PUT and LIST alike; DELETE is free (aws.amazon.com/s3/pricing). */
+/**
+ * Dollars for a thousand requests of S3 Standard in us-east-1, PUT and LIST alike; DELETE is free. Amazon's prices, as
+ * https://c3x.dev/blog/s3-request-fees-explained gives them.
+ */
 const DOLLARS = 0.005;
 
 /** How long a PUT takes in ms: half of them 20 to 35, one in a hundred more than 140. */
@@ -68,6 +71,7 @@ export async function inbox(root: string): Promise<void> {
       'median ms',
       '  p99 ms',
       'events/s',
+      'objects/s',
       'PUTs a million events',
       '$ a million',
     ],
@@ -108,7 +112,13 @@ export async function inbox(root: string): Promise<void> {
         isBucket ? 'bucket' : 'folder',
         ...[String(senders), String(events), at(0.5), at(0.99)],
         String(Math.round((times.length * events) / SECONDS)),
-        ...(isBucket ? [String(Math.round(puts)), (((puts + lists) * DOLLARS) / 1000).toFixed(3)] : []),
+        ...(isBucket
+          ? [
+              (puts / million / SECONDS).toFixed(1),
+              String(Math.round(puts)),
+              (((puts + lists) * DOLLARS) / 1000).toFixed(3),
+            ]
+          : []),
       );
       agent.destroy();
       await service.stop();

@@ -20,11 +20,13 @@ import {
   type Watcher,
 } from './settle-schedule.js';
 
-/** A checked body on disk, that nobody was told of yet. */
+/** A checked body that nobody was told of yet: on disk, or in memory on its way into a bucket. */
 export interface Checked {
   readonly path: string;
   readonly body: Body;
   readonly bytes: number;
+  /** All of it, if it is in memory. */
+  readonly held?: Buffer | undefined;
 }
 
 /** Bodies that wait, the bytes of each organization. */

@@ -77,7 +77,7 @@ export async function unpacked<T>(
 /** Writes texts to a new file, and returns its size in bytes and its SHA-256 once it is on disk, unless it needn't outlive the process. */
 export async function writeTexts(
   path: string,
-  texts: Iterable<string> | AsyncIterable<string>,
+  texts: Iterable<string> | AsyncIterable<string | Buffer>,
   flush = true,
 ): Promise<{ bytes: number; sha256: string }> {
   const file = createWriteStream(path, { flags: 'wx', flush, highWaterMark: WAITING_BYTES });
@@ -85,7 +85,7 @@ export async function writeTexts(
   let bytes = 0;
   const hashed = async function* () {
     for await (const text of texts) {
-      const piece = Buffer.from(text);
+      const piece = typeof text === 'string' ? Buffer.from(text) : text;
       hash.update(piece);
       bytes += piece.length;
       yield piece;

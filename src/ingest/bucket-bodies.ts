@@ -33,8 +33,17 @@ export function bodiesOf(files: readonly Checked[]): {
   return {
     bytes: files.reduce((sum, { bytes }) => sum + bytes, head.length),
     async *pieces() {
-      yield head;
-      for (const { path } of files) yield* createReadStream(path) as AsyncIterable<Buffer>;
+      // Small bodies together, since each piece is one for the network.
+      let together: Buffer[] = [head];
+      for (const { path, held } of files) {
+        if (held !== undefined) together.push(held);
+        else {
+          if (together.length > 0) yield Buffer.concat(together);
+          together = [];
+          yield* createReadStream(path) as AsyncIterable<Buffer>;
+        }
+      }
+      if (together.length > 0) yield Buffer.concat(together);
     },
   };
 }

@@ -12,6 +12,7 @@ import { type Encoding, PACKED_BYTES, UNPACKED_BYTES, unpacked, writeTexts } fro
 import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
 import { type Body, digestOfBody } from './body-name.js';
 import { BucketInbox } from './bucket-inbox.js';
+import { BodyMemory, type Received } from './held-body.js';
 import { Room } from './room.js';
 import type { SetAside } from './set-aside.js';
 import type { Watcher } from './settle-schedule.js';
@@ -40,13 +41,12 @@ function discard(path: string): void {
   }
 }
 
-type Texts = Parameters<typeof writeTexts>[1];
-type Written = Awaited<ReturnType<typeof writeTexts>>;
+type Texts = Iterable<string> | AsyncIterable<string>;
 
 /** How many lines are written before others have their turn. */
 const WRITTEN_TOGETHER = 2000;
 
-/** How many bytes may wait on this disk for a bucket that is slow before no more bodies are begun, and how many more those have that are. */
+/** How many bytes may wait on this node for a bucket that is slow before no more bodies are begun, and how many more those have that are. */
 const PENDING_BYTES = 512 << 20;
 const BEGUN_BYTES = 4 * UNPACKED_BYTES;
 
@@ -74,13 +74,14 @@ interface Place {
  *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
  *     settling/<token>/<body>      being settled; the store knows the token once it has been
  *
- * With a bucket, bodies that come together are acknowledged once they are one object there: bucket-inbox.ts. Bodies that wait in the
- * folder from before are settled too.
+ * With a bucket, bodies that come together are acknowledged once they are one object there: bucket-inbox.ts. Small ones wait for that in memory,
+ * and have no file. Bodies that wait in the folder from before are settled too.
  */
 export class Inbox {
   private readonly disk = new Queue();
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
+  private readonly memory = new BodyMemory();
   private readonly pending: Room;
   private readonly pendingBytes: number;
 
@@ -165,7 +166,7 @@ export class Inbox {
   /** Writes a body to disk, and acknowledges it unless it is empty or isn't wanted any more. */
   private async take(
     receipt: Receipt,
-    read: (write: (texts: Texts) => Promise<Written>) => Promise<Written>,
+    read: (write: (texts: Texts) => Promise<Received>) => Promise<Received>,
     isWanted = () => true,
   ): Promise<void> {
     const { bucket, acknowledged } = this;
@@ -173,26 +174,25 @@ export class Inbox {
     if ((bucket ?? acknowledged).isFull(orgId)) throw new InboxFull();
     const path = join(this.folder, 'incoming', requestId);
     const waits = bucket === undefined ? undefined : this.waits(orgId);
+    const memory = this.memory.body();
     try {
-      const { bytes, sha256 } = await read((texts) =>
-        waits === undefined ? writeTexts(path, texts) : writeTexts(path, waits.counted(texts), false),
+      const { bytes, sha256, held } = await read((texts) =>
+        waits === undefined ? writeTexts(path, texts) : memory.receive(path, waits.counted(texts)),
       );
-      const file = { path, body: { ...receipt, digest: digestOfBody(sha256) }, bytes };
-      if (bytes === 0 || !isWanted()) await rm(path);
-      else if (bucket === undefined) await this.acknowledge(file);
-      else {
-        await bucket.keep(file);
-        await rm(path);
-      }
+      const file = { path, body: { ...receipt, digest: digestOfBody(sha256) }, bytes, held };
+      const isKept = bytes > 0 && isWanted();
+      if (isKept) await (bucket === undefined ? this.acknowledge(file) : bucket.keep(file));
+      if (held === undefined && !(isKept && bucket === undefined)) await rm(path);
     } catch (error) {
       await rm(path, { force: true });
       throw error;
     } finally {
       waits?.end();
+      memory.end();
     }
   }
 
-  /** Counts the bytes of a body that waits on this disk, in memory nearly the same. Throws InboxFull when they are too many. */
+  /** Counts the bytes of a body that waits on this node, in memory nearly the same. Throws InboxFull when they are too many. */
   private waits(orgId: string) {
     const { pending } = this;
     if (pending.isFull(orgId)) throw new InboxFull();

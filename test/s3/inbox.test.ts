@@ -122,6 +122,28 @@ test('requests that come while an object is written share the next one', async (
   expect(at('')).toEqual([]);
 });
 
+test('small and long bodies share an object, and only long ones have files', async () => {
+  const { send, incoming, inbox } = node();
+  const many = Array.from({ length: 4000 }, (_, one) => `long-${one}`);
+  const files: number[] = [];
+  server.faultOf = ({ method }) => {
+    if (method === 'PUT') files.push(incoming().length);
+    return undefined;
+  };
+  server.delayOf = ({ method }) => (method === 'PUT' ? 60 : 0);
+  const first = send(['first']);
+  await expect.poll(() => server.counts.PUT, { timeout: 20_000 }).toBe(1);
+  const all = await Promise.all([first, send(['before']), send(many), send(['after'], 'globex')]);
+  expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect([files[0], Math.max(...files)]).toEqual([0, 1]);
+  expect(incoming()).toEqual([]);
+  server.delayOf = () => 0;
+  await inbox.drain(world.store);
+  expect(await stored()).toEqual({ ids: ['after', 'before', 'first', ...many].sort(), twice: 0 });
+  expect(inbox.setAside).toEqual([]);
+  expect(at('')).toEqual([]);
+});
+
 test('one slow object does not hold up those that came after it', async () => {
   const { send } = node();
   let first: string | undefined;
