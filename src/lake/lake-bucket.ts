@@ -130,10 +130,15 @@ export class LakeBucket {
     return (await this.list(orgId)).map(({ path }) => path);
   }
 
+  /** The names of all files. */
+  async *all(): AsyncGenerator<string, void, undefined> {
+    for await (const { key } of this.bucket.list('')) yield key;
+  }
+
   /** The names of the folders of organizations. */
   async folders(): Promise<string[]> {
     const folders = new Set<string>();
-    for await (const { key } of this.bucket.list('')) folders.add(key.split('/')[0] ?? '');
+    for await (const name of this.all()) folders.add(name.split('/')[0] ?? '');
     return [...folders].filter((name) => !/^[._]/.test(name));
   }
 

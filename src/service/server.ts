@@ -15,6 +15,7 @@ import { codeOf, MayPass, UsageError } from '../exit.js';
 import { Inbox } from '../ingest/inbox.js';
 import type { Watcher } from '../ingest/settle-schedule.js';
 import { Lake } from '../lake/data-lake.js';
+import { keepTidy } from '../lake/fetched-lake.js';
 import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
 import { does } from '../settings/setting-list.js';
@@ -143,6 +144,9 @@ export async function serve(
     // Publishes days that aren't in the lake, for example because they were built before the lake existed.
     if (does(role, 'build'))
       lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
+    const tidying = keepTidy(config, (err) =>
+      serving.log.error({ err }, 'could not remove files that the lake in the bucket no longer has'),
+    );
     const finishErasures = () =>
       store.asOnly('erasures', () => finishErasuresIn({ store, config, lake, settle, clock }));
     finishErasures().then(
@@ -181,6 +185,7 @@ export async function serve(
       await serving.close();
       clearTimeout(limit);
       await closed;
+      tidying.stop();
       const published = lake.close();
       await schedule.stop();
       await alarm.stop();

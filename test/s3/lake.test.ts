@@ -1,9 +1,9 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { Lake } from '../../src/lake/data-lake.js';
 import { snapshotAt } from '../../src/lake/earlier-snapshot.js';
-import { fetchPublished } from '../../src/lake/fetched-lake.js';
+import { fetchPublished, removeGone } from '../../src/lake/fetched-lake.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import { readSnapshot } from '../../src/lake/snapshot.js';
 import { readConfig } from '../../src/settings/config.js';
@@ -137,6 +137,39 @@ test('files are repaired, retention removes rows at once, and what is forgotten 
   expect(server.keys('lake/acme/')).toEqual([]);
   await other.publish(world.store, []);
   expect(await differences(node())).toEqual([]);
+});
+
+test('a node removes files that the bucket no longer has, once no query can read them', async () => {
+  const [publisher, own] = [node(), node()];
+  const { lake } = readConfig({ DAYBOOK_LAKE: server.address('lake') });
+  const place = { data: dirname(own.folder), lake, lakeCacheMb: 1 };
+  await removeGone(place);
+  await world.send([event('2026-06-01', 'ada')]);
+  await build(world, publisher);
+  await fetchPublished(place, 'acme');
+  const parquet = () =>
+    readdirSync(own.folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.parquet'),
+    );
+  const first = parquet();
+  // As an erasure does.
+  await publisher.forget('acme');
+  world.now += 60_000;
+  await publisher.publish(world.store, []);
+  await fetchPublished(place, 'acme');
+  await removeGone(place);
+  expect(parquet()).toEqual(expect.arrayContaining(first));
+  const old = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of parquet()) utimesSync(join(own.folder, name), old, old);
+  await removeGone(place);
+  const left = parquet();
+  expect(left.length).toBeGreaterThan(0);
+  expect(left.filter((name) => first.includes(name) || !server.objects.has(`lake/${name}`))).toEqual([]);
+  // A node that only publishes makes room here.
+  writeFileSync(join(own.folder, left[0] ?? ''), Buffer.alloc(2 << 20));
+  utimesSync(join(own.folder, left[0] ?? ''), old, old);
+  await removeGone(place);
+  expect(parquet()).toHaveLength(left.length - 1);
 });
 
 test('a node fetches what a query reads, of now or of an earlier instant, and makes room for it', async () => {
