@@ -30,6 +30,7 @@ const PROGRAM = [
   'test/processes.test.ts',
   'test/run.test.ts',
   'test/s3/inbox-kill.test.ts',
+  'test/s3/lake-program.test.ts',
   'test/service.test.ts',
   'test/shell.test.ts',
   'test/sql.test.ts',
