@@ -47,6 +47,7 @@ const WITH_CLICKHOUSE = [
   'test/clickhouse/kill.test.ts',
   'test/clickhouse/nodes.test.ts',
   'test/cluster/clickhouse-node.test.ts',
+  'test/s3/nodes-on-bucket.test.ts',
 ];
 
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
@@ -183,6 +184,7 @@ export default defineConfig({
             'test/clickhouse/**',
             'test/cluster/clickhouse-node.test.ts',
             'test/postgres/**',
+            'test/s3/nodes-on-bucket.test.ts',
             '**/node_modules/**',
           ],
           provide: { store: 'DuckDB' },

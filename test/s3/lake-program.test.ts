@@ -80,4 +80,5 @@ test.runIf(isInstalled())(
     expect(rows).toEqual([`ada ${FIRST}`, expect.stringMatching(`^erased-.+ ${FIRST}$`), `grace ${SECOND}`]);
     await command('lake', 'verify');
   },
+  600_000,
 );
