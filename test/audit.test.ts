@@ -334,7 +334,11 @@ describe('writing', () => {
     expect(statements).toBe(0);
     await served.close();
     expect(statements).toBe(1);
-    expect(await own.store.revision()).toBe(revision.replace(/\d+$/, (writes) => String(Number(writes) + 1)));
+    // Noting that the key was used is a write. In PostgreSQL no answer depends on it.
+    const written = storeName() === 'PostgreSQL' ? 0 : 1;
+    expect(await own.store.revision()).toBe(
+      revision.replace(/\d+$/, (writes) => String(Number(writes) + written)),
+    );
     const [row] = await own.store.select('SELECT count(*) AS entries FROM access_log');
     expect(Number(row?.entries)).toBe(20);
   });
