@@ -116,12 +116,24 @@ export async function build(
   // Nodes that begin together each begin with another group.
   const first = store.groups.length === 1 ? 0 : Math.floor(Math.random() * store.groups.length);
   const groups = [...store.groups.slice(first), ...store.groups.slice(0, first)];
-  for (const group of groups)
+  const isDue = await dueGroups(store, range, last);
+  for (const group of groups.filter(isDue))
     await store.leading(`build ${group}`, () =>
       buildGroup(store, range, group, last, clock, built, progress),
     );
   if (groups.length > 1) built.days.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return built;
+}
+
+/** Tells the groups that may have days to build. Of several, most have none, which one look at all of them shows. */
+async function dueGroups(
+  store: Store,
+  { from, to, all }: BuildRange,
+  last: Day,
+): Promise<(group: number) => boolean> {
+  if (store.groups.length === 1 || all === true || from !== undefined || to !== undefined) return () => true;
+  const due = new Set((await staleDays(store, last)).map(({ orgId }) => store.groupOf(orgId)));
+  return (group) => due.has(group);
 }
 
 /** Builds the days of one group of organizations, which no other node builds meanwhile. */

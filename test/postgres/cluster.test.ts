@@ -1,13 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { build } from '../../src/aggregate/build-days.js';
+import { CANONICAL } from '../../src/ingest/source.js';
 import { readConfig } from '../../src/settings/config.js';
 import { ClusterStore } from '../../src/store/cluster-store.js';
 import { requireOrganizations } from '../../src/store/organization.js';
 import { addEntries, writeLog } from '../../src/store/state/access-log.js';
 import { changePeople, peopleOf } from '../../src/store/state/person.js';
+import type { Store, Task } from '../../src/store/store.js';
 import { databaseOf } from '../clickhouse/engine.js';
-import { ending, NOW, temporaryFolder } from '../world.js';
+import { ending, event, lines, NOW, temporaryFolder } from '../world.js';
 import { addressOf, postgresDatabase } from './server.js';
 
 const atEnd = ending();
@@ -174,6 +178,37 @@ describe('a statement', () => {
       /statements change state and data together: keys, removed_days/,
     );
   });
+});
+
+test('a build takes the leases of groups that have days to build, and of no others', async () => {
+  const led: string[] = [];
+  const watched = new Proxy<Store>(bob, {
+    get: (store, name) => {
+      if (name === 'leading')
+        return (task: Task, work: () => Promise<unknown>) => {
+          led.push(task);
+          return store.leading(task, work);
+        };
+      const member: unknown = Reflect.get(store, name, store);
+      return typeof member === 'function' ? member.bind(store) : member;
+    },
+  });
+  const folder = temporaryFolder();
+  const orgIds = ['acme', 'globex'];
+  expect(ada.groupOf('acme')).not.toBe(ada.groupOf('globex'));
+  const files = orgIds.map((orgId) => {
+    const path = join(folder, `${orgId}.ndjson`);
+    writeFileSync(path, lines([event(orgId)]));
+    return { path, name: path, orgId, receivedAt: NOW };
+  });
+  for (const file of files) await ada.settle({ source: CANONICAL, files: [file], settledAt: NOW });
+  const groups = orgIds.map((orgId) => `build ${ada.groupOf(orgId)}`);
+  const { days } = await build(watched, {}, () => NOW);
+  expect(new Set(days.map(({ orgId }) => orgId))).toEqual(new Set(orgIds));
+  expect(new Set(led)).toEqual(new Set(groups));
+  led.length = 0;
+  expect((await build(watched, {}, () => NOW)).days).toEqual([]);
+  expect(led).toEqual([]);
 });
 
 test('the log of accesses is written to a file with its types', async () => {
