@@ -243,16 +243,23 @@ export class Computers {
     return found;
   }
 
-  /** Replaces the agent token of a computer, and answers the new one. */
-  async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
-    const token = newToken();
-    await this.store.run([
-      {
-        sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
-        parameters: { computer_id: id, token_hash: hash('sha256', token) },
-      },
-    ]);
-    return token;
+  /** Replaces the agent token of a computer, and answers the new one; undefined if it is gone or `isFit` is false of its current state. */
+  renewToken(
+    { orgId, id }: Pick<Computer, 'orgId' | 'id'>,
+    isFit: (computer: Computer) => boolean,
+  ): Promise<string | undefined> {
+    return this.inTurn(orgId, async (turn) => {
+      const [found] = await this.read('org_id = $org_id AND computer_id = $id', { org_id: orgId, id }, turn);
+      if (found === undefined || !isFit(found)) return undefined;
+      const token = newToken();
+      await turn.run([
+        {
+          sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
+          parameters: { computer_id: id, token_hash: hash('sha256', token) },
+        },
+      ]);
+      return token;
+    });
   }
 
   /** The computers whose provisioning is under way, of all organizations. */

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { refuseOtherMethods } from '../api/error-replies.js';
 import { type ApiDeps, family } from '../api/route-family.js';
+import type { Store } from '../store/store.js';
 import { Signer } from './address-signer.js';
 import { MESSAGE_BYTES, PROTOCOL } from './agent-message.js';
 import { Relay } from './agent-relay.js';
@@ -22,6 +23,8 @@ import { files } from './upload-routes.js';
 
 /** How often expired uploads are removed. */
 const SWEEP_MS = 60_000;
+/** How often a node looks for provisionings of nodes that are dead. */
+const RESUME_MS = 5000;
 /** How long the other side may take to confirm that a connection closes. */
 const GOODBYE_MS = 1000;
 
@@ -50,8 +53,13 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   const signer = Signer.open(config);
   const computers = new Computers(store, clock, (id) => relay.changes.emit(id));
   const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.publicUrl ?? config.url);
-  const provisioner = new Provisioner(computers, relay, provider, clock, (error) =>
-    log.error({ err: error }, 'a provisioning was interrupted'),
+  const provisioner = new Provisioner(
+    computers,
+    relay,
+    provider,
+    clock,
+    (error) => log.error({ err: error }, 'a provisioning was interrupted'),
+    (id, work) => provisioning(store, id, work),
   );
   const objects =
     config.objects === undefined
@@ -62,25 +70,44 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   return { ...deps, relay, signer, computers, provisioner, uploads };
 }
 
+/** Does work on a computer unless another node does some. Its lease goes afterwards: there would be one for each computer that ever was. */
+async function provisioning<T>(store: Store, id: string, work: () => Promise<T>): Promise<T | undefined> {
+  const name = `provision ${id}` as const;
+  let isOurs = false;
+  const own = () => {
+    isOurs = true;
+    return work();
+  };
+  try {
+    return await store.trying(name, own);
+  } finally {
+    const sql = 'DELETE FROM leases WHERE name = $name AND holder IS NULL';
+    if (isOurs) await store.shared?.run([{ sql, parameters: { name } }]);
+  }
+}
+
 /** Picks the protocol from those that a client offers. */
 function handleProtocols(offered: ReadonlySet<string>): string | false {
   return offered.has(PROTOCOL) && PROTOCOL;
 }
 
 /** Resumes the work of an earlier process, and removes expired uploads. */
-function workWhileListening(app: FastifyInstance, { uploads, provisioner, relay }: ComputerDeps): void {
-  let timer: NodeJS.Timeout | undefined;
+function workWhileListening(app: FastifyInstance, { uploads, provisioner, relay, node }: ComputerDeps): void {
+  const timers: NodeJS.Timeout[] = [];
   let working = Promise.resolve();
   const work = (task: () => Promise<void>, what: string) => {
     working = working.then(task).catch((error) => app.log.error({ err: error }, what));
   };
   app.addHook('onListen', async () => {
     relay.start();
-    work(() => provisioner.resume(), 'could not continue provisionings');
-    timer = setInterval(() => work(() => uploads.sweep(), 'could not remove old uploads'), SWEEP_MS);
+    const resume = () => work(() => provisioner.resume(), 'could not continue provisionings');
+    resume();
+    // What a node that died has left.
+    if (node !== undefined) timers.push(setInterval(resume, RESUME_MS));
+    timers.push(setInterval(() => work(() => uploads.sweep(), 'could not remove old uploads'), SWEEP_MS));
   });
   app.addHook('onClose', async () => {
-    clearInterval(timer);
+    for (const timer of timers) clearInterval(timer);
     await working;
     await provisioner.finish();
     await relay.stop();

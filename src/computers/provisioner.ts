@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { ulid } from '../ulid.js';
 import { JobFailed } from './agent-message.js';
@@ -10,8 +11,15 @@ import { COMMAND_MS } from './repository-clone.js';
 /** How long the agent may take for one repository: longer than it gives itself. */
 const JOB_MS = 2 * COMMAND_MS;
 
+/** How often to look whether another node has ended its work on a computer, in milliseconds. */
+const LOOK_MS = 500;
+
+/** Another node has taken over a step, because this one was taken for dead. */
+class TakenOver extends Error {}
+
 /**
- * Runs the steps of computers in order, and resumes where it was interrupted. The provider does the first two, the agent the others.
+ * Runs the steps of computers in order, one node at a time, and resumes where it was interrupted. The provider does the first two, the agent the
+ * others.
  */
 export class Provisioner {
   private readonly under = new Map<string, Promise<void>>();
@@ -24,6 +32,9 @@ export class Provisioner {
     readonly provider: E2b | undefined,
     private readonly clock: () => number,
     private readonly report: (error: unknown) => void,
+    /** Does work on a computer, by its id, or answers undefined if another node does some. */
+    private readonly trying: <T>(id: string, work: () => Promise<T>) => Promise<T | undefined> = (_, work) =>
+      work(),
   ) {}
 
   /** Does the remaining steps, unless they are under way. Steps of the agent wait until it connects, which calls this again. */
@@ -31,9 +42,11 @@ export class Provisioner {
     this.queue(computer, () => this.go(computer));
   }
 
-  /** Resumes all that an earlier process has left unfinished. */
+  /** Resumes all that an earlier process has left unfinished, and that neither this one nor another node works on. */
   async resume(): Promise<void> {
-    for (const computer of await this.computers.provisioning()) this.start(computer);
+    for (const computer of await this.computers.provisioning())
+      if (!this.under.has(computer.id))
+        this.inOrder(computer, () => this.trying(computer.id, () => this.go(computer)));
   }
 
   /** Wakes a provider's machine whose agent isn't connected: the provider has put it to sleep, or it is gone. */
@@ -72,9 +85,22 @@ export class Provisioner {
     await Promise.all(this.under.values());
   }
 
-  private queue({ id }: Pick<Computer, 'id'>, work: () => Promise<void>): void {
+  /** Does work when no other node works on the computer. */
+  private queue(computer: Pick<Computer, 'id'>, work: () => Promise<void>): void {
+    this.inOrder(computer, async () => {
+      const isDone = () => work().then(() => true);
+      while (!this.stopping.signal.aborted && (await this.trying(computer.id, isDone)) === undefined)
+        await wait(LOOK_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    });
+  }
+
+  /** Does work on a computer when this process has ended what it did before. */
+  private inOrder({ id }: Pick<Computer, 'id'>, work: () => Promise<unknown>): void {
     const before = this.under.get(id) ?? Promise.resolve();
-    const turn = before.then(work).catch(this.report);
+    const turn = before.then(work).then(
+      () => undefined,
+      (error) => this.report(error),
+    );
     this.under.set(id, turn);
     void turn.then(() => {
       if (this.under.get(id) === turn) this.under.delete(id);
@@ -96,38 +122,51 @@ export class Provisioner {
 
   /** Does one step, and answers whether the next one can follow. */
   private async take(computer: Computer, { name }: Step): Promise<boolean> {
+    const startedAt = this.clock();
     await this.note(computer, name, {
       status: 'in_progress',
-      startedAt: this.clock(),
-      ...(name === 'install-dependencies' ? { installSessionId: `ins_${ulid(this.clock())}` } : {}),
+      startedAt,
+      ...(name === 'install-dependencies' ? { installSessionId: `ins_${ulid(startedAt)}` } : {}),
     });
+    const isOwn = ({ steps }: Computer) =>
+      steps.some(
+        (step) => step.name === name && step.startedAt === startedAt && step.status === 'in_progress',
+      );
     try {
-      await this.perform(computer, name);
+      await this.perform(computer, name, isOwn);
     } catch (error) {
       // The step is repeated once the agent or the service is back. Repeating it does nothing twice.
-      if (error instanceof NotConnected || this.stopping.signal.aborted) return false;
+      if (error instanceof NotConnected || error instanceof TakenOver || this.stopping.signal.aborted)
+        return false;
       const isReason =
         error instanceof JobFailed || error instanceof ProviderFailed || error instanceof NoAnswer;
       if (!isReason) throw error;
-      await this.fail(computer, name, error.message);
+      await this.fail(computer, name, error.message, isOwn);
       return false;
     }
-    await this.note(computer, name, { status: 'completed', completedAt: this.clock() });
-    return true;
+    return this.note(computer, name, { status: 'completed', completedAt: this.clock() }, isOwn);
   }
 
-  private async perform(computer: Computer, name: StepName): Promise<void> {
+  /** `isOwn` tells whether a computer's step is still this node's. */
+  private async perform(
+    computer: Computer,
+    name: StepName,
+    isOwn: (computer: Computer) => boolean,
+  ): Promise<void> {
     const { repos, providerRef } = computer;
     const { signal } = this.stopping;
     switch (name) {
       case 'create-computer': {
         const ref = await this.required().create(computer, signal);
-        const kept = await this.computers.change(computer, () => ({ providerRef: ref }));
-        if (kept === undefined) await this.required().delete(ref);
+        const kept = await this.computers.change(computer, (now) => (isOwn(now) ? { providerRef: ref } : {}));
+        // Whoever has taken over finds the sandbox by its label, unless it has another one.
+        const isLeft = kept === undefined || (kept.providerRef !== null && kept.providerRef !== ref);
+        if (isLeft) await this.required().delete(ref);
         return;
       }
       case 'configure-user': {
-        const token = await this.computers.renewToken(computer);
+        const token = await this.computers.renewToken(computer, isOwn);
+        if (token === undefined) throw new TakenOver();
         return this.required().configure(String(providerRef), computer, token, signal);
       }
       case 'clone-repos':
@@ -145,21 +184,33 @@ export class Provisioner {
     return this.provider;
   }
 
-  private fail(computer: Computer, name: StepName, error: string): Promise<void> {
+  private async fail(
+    computer: Computer,
+    name: StepName,
+    error: string,
+    isOwn?: (computer: Computer) => boolean,
+  ): Promise<void> {
     // An older agent doesn't remove credentials from git's message.
-    return this.note(computer, name, {
-      status: 'failed',
-      completedAt: this.clock(),
-      error: withoutCredentials(error),
-    });
+    const failed = { completedAt: this.clock(), error: withoutCredentials(error) };
+    await this.note(computer, name, { status: 'failed', ...failed }, isOwn);
   }
 
-  private async note(computer: Computer, name: StepName, change: Partial<Step>): Promise<void> {
+  /** Changes a step, unless it isn't this node's any more. Answers whether it was. */
+  private async note(
+    computer: Computer,
+    name: StepName,
+    change: Partial<Step>,
+    isOwn: (computer: Computer) => boolean = () => true,
+  ): Promise<boolean> {
+    let isNoted = false;
     await this.computers.change(computer, (before) => {
+      isNoted = isOwn(before);
+      if (!isNoted) return {};
       const steps = withStep(before.steps, name, change);
       const isDone = steps.every(({ status }) => status === 'completed');
       const status = change.status === 'failed' ? 'error' : isDone ? 'active' : before.status;
       return { steps, status };
     });
+    return isNoted;
   }
 }
