@@ -140,6 +140,7 @@ const OF_STATE = [
 
 /** The same, minutes longer: `SLOW_TESTS=1 npm run test:program` plays them there too. */
 const SLOW_OF_STATE = [
+  'test/erasure.test.ts',
   'test/audit.test.ts',
   'test/alerts.test.ts',
   'test/budgets.test.ts',

@@ -27,6 +27,7 @@ import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { saveScimUser } from '../src/store/state/scim-users.js';
 import type { Store } from '../src/store/store.js';
 import { textsInDatabase } from './clickhouse/engine.js';
+import { textsInState } from './postgres/server.js';
 import { event, lines, NOW, storeName, World } from './world.js';
 
 /** Everything that names the person, in texts that nothing else has. */
@@ -181,8 +182,10 @@ async function populated() {
   );
   const files = storeName() === 'DuckDB' ? 'ingested_files' : 'ingested_files_rows';
   const at = `instant(${world.now})`;
+  await store.run([
+    { sql: `INSERT INTO ${files} SELECT 'acme', 'codex', '${NAMES.user}', '${HOME}/a.jsonl', 's', 1` },
+  ]);
   const rows = [
-    `${files} SELECT 'acme', 'codex', '${NAMES.user}', '${HOME}/a.jsonl', 's', 1`,
     `deleted_scim_users SELECT 'acme', '${NAMES.sub}', ${at}`,
     `ended_tickets SELECT 'user acme ${NAMES.user}', ${at}`,
     `computers SELECT 'cmp_1', 'acme', 'pc-${NAMES.user}', 'byom', 'active', 'human', '${NAMES.user}', NULL, '${NAMES.user}.local', '${NAMES.user}', '["github.com/${NAMES.user}/x"]', false, NULL, '[]', 'h', NULL, ${at}`,
@@ -205,6 +208,13 @@ async function populated() {
     `readiness_reports SELECT 'acme', 'r2', ${at}, 'repo_2', 'github.com/${NAMES.user}/dotfiles', '{}'`,
   ];
   await store.run(rows.map((row) => ({ sql: `INSERT INTO ${row}` })));
+  // What was asked of an agent, and is done.
+  await store.shared?.run([
+    {
+      sql: `INSERT INTO agent_jobs VALUES ('job', 'cmp_1', 'here', 'there', '{"destPath":"${HOME}"}', 1, true, NULL, NULL)`,
+    },
+    { sql: 'DELETE FROM agent_jobs' },
+  ]);
   const lake = new Lake(config, clock);
   const build = () =>
     runBuild(store, 'command', {}, clock, { publish: (days) => lake.publish(store, days) }).then(
@@ -296,9 +306,12 @@ async function rowsIn(session: { select: Store['select'] }, from: string) {
   return session.select(`SELECT CAST(to_json(one) AS VARCHAR) AS text FROM ${from} AS one`);
 }
 
-/** The files of the data folder that have one of the names, and what there is of them in the ClickHouse database that goes with it. */
+/** The files of the data folder that have one of the names, and what there is of them in the databases that go with it. */
 async function traces(data: string): Promise<Record<string, string[]>> {
-  const found = storeName() === 'DuckDB' ? {} : await textsInDatabase(data, BYTES);
+  const found = {
+    ...(storeName() === 'DuckDB' ? {} : await textsInDatabase(data, BYTES)),
+    ...(storeName() === 'PostgreSQL' ? await textsInState(data, BYTES) : {}),
+  };
   for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
     const path = join(data, name);
     if (BYTES.some((one) => name.includes(one))) found[name] = ['its name'];

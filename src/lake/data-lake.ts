@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { MS_PER_DAY } from '../day.js';
 import { writeWhole } from '../disk/folder.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { S3Address } from '../settings/store-address.js';
 import { Queue } from '../store/queue.js';
 import type { OrgDay, Store } from '../store/store.js';
+import { StoreUnavailable } from '../store/store-fault.js';
 import { LOG } from './delta-log.js';
 import { LakeBucket } from './lake-bucket.js';
 import { folderOf, LAKE } from './lake-paths.js';
@@ -13,6 +15,9 @@ import { type Publication, Publisher } from './publisher.js';
 import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
 import { knownDays, peopleRevisions } from './stored-days.js';
 import { compare, distrust, type Verified } from './verify.js';
+
+/** How often to look whether another node has ended its work in the lake. */
+const LOOK_MS = 500;
 
 /** The lake could not be written. The days are built all the same. */
 export class LakeFailed extends Error {
@@ -65,8 +70,8 @@ export class Lake {
    * Publishes some days as the store has them, and people who have changed. At a process's first publication, and after a failure, it publishes all
    * days that aren't published yet. Throws LakeFailed.
    */
-  publish(store: Store, days: readonly OrgDay[]): Promise<void> {
-    return this.exclusive(async () => {
+  async publish(store: Store, days: readonly OrgDay[]): Promise<void> {
+    await this.exclusive(store, async () => {
       if (this.publisher.isClosing) return;
       // Another node may have built days and ended before it published them.
       const isFull = !this.isWhole || this.bucket !== undefined;
@@ -108,11 +113,11 @@ export class Lake {
   /** Publishes files again that differ from the store, and removes days that the store doesn't have. Answers the differences. */
   async repair(store: Store): Promise<Verified> {
     // Interrupted publications are ended first: ending them later would replace the snapshots that are changed here.
-    await this.exclusive(async () => {
+    await this.exclusive(store, async () => {
       for (const orgId of await organizationsOf(store)) await this.publisher.begin(orgId);
     });
     const found = await this.verify(store);
-    await this.exclusive(async () => {
+    await this.exclusive(store, async () => {
       this.isWhole = false;
       const stored = await organizationsOf(store);
       const folders = new Set(stored.map(folderOf));
@@ -153,12 +158,13 @@ export class Lake {
   }
 
   /** Removes everything that is published of an organization, earlier versions too. The next publication begins again. */
-  forget(orgId: string): Promise<void> {
-    return this.exclusive(async () => {
+  async forget(store: Store, orgId: string): Promise<void> {
+    const isDone = await this.exclusive(store, async () => {
       this.isWhole = false;
       await this.publisher.abandon();
       await this.publisher.remove(folderOf(orgId));
     });
+    if (!isDone) throw new StoreUnavailable('The service stops before it could write to the lake.');
   }
 
   /** Stops a running publication at its next step. The next start goes on with it. */
@@ -167,10 +173,20 @@ export class Lake {
     await this.queue.run(async () => {});
   }
 
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Does work, one node at a time: rows of before an erasure are never published after it. Answers false if the lake is closed while it waits
+   * for its turn.
+   */
+  private exclusive(store: Store, work: () => Promise<void>): Promise<boolean> {
+    const isDone = () => work().then(() => true);
     return this.queue.run(async () => {
       try {
-        return await work();
+        if (this.bucket === undefined) return await isDone();
+        while ((await store.trying('lake', isDone)) === undefined) {
+          if (this.publisher.isClosing) return false;
+          await wait(LOOK_MS);
+        }
+        return true;
       } catch (error) {
         // If the disk is full, other parts of the service need the room.
         await this.publisher.abandon().catch(() => undefined);

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import type { Lake } from '../lake/data-lake.js';
@@ -40,8 +41,15 @@ export interface ErasureContext {
   readonly clock: () => number;
 }
 
-/** An erasure takes minutes, in which other people may change. */
-const erasing = new OneAtATime();
+const queue = new OneAtATime();
+
+/** One erasure at a time, on all nodes: it takes minutes, in which other people may change. */
+function erasing<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  return queue.run(store, () => store.leading('erasure', work));
+}
+
+/** After so long, every node knows that names are refused. */
+const KNOWN_MS = 1000;
 
 /** Rows, days or files that an erasure changes or removes. */
 export interface ErasureCount {
@@ -78,7 +86,7 @@ export async function erasePerson(
   const { store, data, clock, settle } = context;
   if (!isTrial) await finishErasures(context, author);
   const setAside = await settle();
-  return erasing.run(store, async () => {
+  return erasing(store, async () => {
     const revision = await peopleRevision(store.select.bind(store), orgId);
     const person = await findPerson(store, orgId, user);
     if (person === undefined) {
@@ -107,7 +115,7 @@ export async function erasePerson(
 export async function finishErasures(context: ErasureContext, author: string): Promise<number> {
   const { store } = context;
   for (let finished = 0; ; finished += 1) {
-    const isDone = await erasing.run(store, async () => {
+    const isDone = await erasing(store, async () => {
       const [row] = await store.select(
         'SELECT work FROM erasures WHERE finished_at IS NULL ORDER BY begun_at, pseudonym LIMIT 1',
       );
@@ -161,11 +169,13 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
   const { store, lake, data, settle, clock } = context;
   await store.run(await refusal(store, person, clock()));
   forgetNames(store);
+  const isOfSeveral = await isShared(store);
+  if (isOfSeveral) await wait(KNOWN_MS);
   // What was acknowledged before the names were refused, and is refused now.
   const setAside = await settle();
   await store.rewrite(await erasureOf(store, person, author, clock()));
   forgetNames(store);
-  await lake.forget(person.orgId);
+  await lake.forget(store, person.orgId);
   for (const { remove } of await deletedBy(person, setAside, data)) await remove();
   const isThis = `org_id = ${quote(person.orgId)} AND pseudonym = ${quote(pseudonymOf(person))}`;
   const finishedAt = clock();
@@ -176,7 +186,7 @@ async function finish(context: ErasureContext, person: ErasedPerson, author: str
       FROM erasures`,
   });
   // Where the row is in no file of the store.
-  if (await isShared(store))
+  if (isOfSeveral)
     await store.run([
       {
         sql: `UPDATE erasures SET work = NULL, finished_at = instant(${finishedAt}) WHERE ${isThis} AND finished_at IS NULL`,

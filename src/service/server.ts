@@ -147,10 +147,9 @@ export async function serve(
     const tidying = keepTidy(config, (err) =>
       serving.log.error({ err }, 'could not remove files that the lake in the bucket no longer has'),
     );
-    const finishErasures = () =>
-      store.asOnly('erasures', () => finishErasuresIn({ store, config, lake, settle, clock }));
+    const finishErasures = () => finishErasuresIn({ store, config, lake, settle, clock });
     finishErasures().then(
-      (erasures = 0) => erasures > 0 && serving.log.info({ erasures }, 'interrupted erasures are finished'),
+      (erasures) => erasures > 0 && serving.log.info({ erasures }, 'interrupted erasures are finished'),
       (err) =>
         serving.log.error(
           { err },

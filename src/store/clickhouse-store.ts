@@ -440,12 +440,10 @@ export class ClickHouseStore implements Store {
     return appended;
   }
 
-  /** Writes rows of state that is elsewhere, one INSERT after the other. It waits for others that do, and for tables that are exchanged. */
-  async publish(inserts: readonly string[]): Promise<void> {
-    const write = async () => {
-      for (const sql of inserts) await this.session.run(sql);
-    };
-    await this.ledger.leading(PUBLISH, write, 'waits');
+  /** Does work that writes rows of state that is elsewhere. It waits for others that do, and for tables that are exchanged. */
+  publishing<T>(work: (insert: (sql: string) => Promise<void>) => Promise<T>): Promise<T> {
+    const write = () => work((sql) => this.session.run(sql));
+    return this.ledger.leading(PUBLISH, write, 'waits') as Promise<T>;
   }
 
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {

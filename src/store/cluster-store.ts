@@ -25,6 +25,9 @@ import type { OrgDay, Parameters, Read, Rewriting, Row, Shared, Sources, Store }
 import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
 
+/** The tables through which what was changed, or asked of agents, passes. */
+const OF_STATE = ['outbox', 'agent_jobs'];
+
 /** The store of several nodes: data in ClickHouse, and state in PostgreSQL. A statement runs where its tables are. */
 export class ClusterStore implements Store {
   readonly daysAtOnce: number;
@@ -83,7 +86,7 @@ export class ClusterStore implements Store {
         throw openingFaultOf(error, `${address.host}:${address.port}`);
       });
       const data = await openData({ state, ledger: new LeaseLedger(state, leases) });
-      const publisher = new Publisher(state, (inserts) => data.publish(inserts));
+      const publisher = new Publisher(state, (work) => data.publishing(work));
       return new ClusterStore(data, state, publisher, new StateRevisions(state), leases, folder);
     } catch (error) {
       await leases.close();
@@ -292,13 +295,13 @@ export class ClusterStore implements Store {
     });
   }
 
-  /** PostgreSQL removes the rows of before by itself: it is told to, where the user may. */
+  /** PostgreSQL keeps the rows of before in its files until it is told to remove them. */
   async renewFile(rows: Sources): Promise<void> {
     const [state, data] = [isState, (table: string) => !isState(table)].map((home) =>
       Object.fromEntries(Object.entries(rows).filter(([table]) => home(table))),
     ) as [Sources, Sources];
     await this.data.renewFile(data);
-    await this.state.vacuum(STATE_TABLES);
+    await this.state.vacuum([...STATE_TABLES, ...OF_STATE]);
     if (Object.keys(state).length > 0) await this.changing((inside) => replaceState(inside, state));
     await this.state.vacuum(Object.keys(state));
   }

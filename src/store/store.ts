@@ -194,7 +194,7 @@ export interface Rewriting {
 }
 
 /** What one node at a time does. */
-export type Task = `${'settle' | 'build'} ${number}` | `provision ${string}` | 'alarm';
+export type Task = `${'settle' | 'build'} ${number}` | `provision ${string}` | 'alarm' | 'erasure' | 'lake';
 
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.

@@ -176,3 +176,49 @@ export function addressOf(url: string): PostgresAddress {
   if (address === undefined) throw new Error('no address of a PostgreSQL database');
   return address;
 }
+
+/** The texts that are in the database of state that goes with a data folder. */
+export async function textsInState(
+  data: string,
+  texts: readonly string[],
+): Promise<Record<string, string[]>> {
+  return textsIn((await used.get(data)) ?? '', texts);
+}
+
+/**
+ * The texts that are in rows of a database, in bytes of its files, or in what PostgreSQL notes of the values of columns; by where they are.
+ * Case is ignored.
+ */
+export async function textsIn(url: string, texts: readonly string[]): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  const look = (where: string, content: string) => {
+    const names = texts.filter((one) => content.toLowerCase().includes(one.toLowerCase()));
+    if (names.length > 0) found[where] = names;
+  };
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('CHECKPOINT');
+    const { rows: tables } = await client.query(
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+    );
+    for (const { tablename } of tables) {
+      const { rows } = await client.query(`SELECT CAST(one AS TEXT) AS text FROM ${tablename} AS one`);
+      look(`rows of ${tablename} in PostgreSQL`, rows.map(({ text }) => text).join('\n'));
+    }
+    // Of tables, their indexes and what is too long for a row.
+    const { rows: files } = await client.query(
+      `SELECT relname, encode(pg_read_binary_file(pg_relation_filepath(oid)), 'hex') AS bytes FROM pg_class
+      WHERE relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace) AND relfilenode <> 0`,
+    );
+    for (const { relname, bytes } of files)
+      look(`bytes of ${relname} in PostgreSQL`, Buffer.from(bytes, 'hex').toString('latin1'));
+    const { rows: values } = await client.query(
+      "SELECT tablename, CAST(pg_stats AS TEXT) AS text FROM pg_stats WHERE schemaname = 'public'",
+    );
+    for (const { tablename, text } of values) look(`values of ${tablename} in PostgreSQL`, text);
+  } finally {
+    await client.end();
+  }
+  return found;
+}

@@ -133,7 +133,7 @@ test('files are repaired, retention removes rows at once, and what is forgotten 
   expect(server.keys('lake/acme/events/part-').map((name) => name.slice('lake/acme/events/'.length))).toEqual(
     filesOf('events'),
   );
-  await other.forget('acme');
+  await other.forget(world.store, 'acme');
   expect(server.keys('lake/acme/')).toEqual([]);
   await other.publish(world.store, []);
   expect(await differences(node())).toEqual([]);
@@ -153,7 +153,7 @@ test('a node removes files that the bucket no longer has, once no query can read
     );
   const first = parquet();
   // As an erasure does.
-  await publisher.forget('acme');
+  await publisher.forget(world.store, 'acme');
   world.now += 60_000;
   await publisher.publish(world.store, []);
   await fetchPublished(place, 'acme');

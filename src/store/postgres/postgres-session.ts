@@ -24,6 +24,9 @@ const IDLE_MS = 120_000;
 /** How long an unused connection is kept. */
 const IDLE_CONNECTION_MS = 60_000;
 
+/** How often to look whether transactions have ended. */
+const LOOK_MS = 100;
+
 /** How often a transaction is tried that another one is in the way of. */
 const TRIES = 5;
 
@@ -63,6 +66,8 @@ export interface Transaction {
  * connection breaks midway: then nobody knows whether a change was made. Nothing needs a session, so that pgbouncer can pool transactions.
  */
 export class PostgresSession implements Transaction {
+  private ended: Promise<void> | undefined;
+
   private constructor(private readonly pool: pg.Pool) {}
 
   /** Connects with the first query. */
@@ -141,14 +146,32 @@ export class PostgresSession implements Transaction {
     }
   }
 
-  /** Removes the rows of before from the pages of tables, which are written anew. Nobody reads or writes a table meanwhile. */
+  /**
+   * Removes the rows of before from the pages of tables, which are written anew, and their values from what the planner knows. Waits for
+   * transactions that still see these rows, since the server would keep the rows for them. Nobody reads or writes a table meanwhile.
+   */
   async vacuum(tables: readonly string[]): Promise<void> {
-    for (const table of tables) await this.select(`VACUUM FULL ${table}`);
+    const [now] = await this.select('SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS number');
+    const isSeen = async () => {
+      const seen = await this.select(
+        `SELECT 1 AS found FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND age(backend_xmin) > age(CAST($number AS xid))
+        LIMIT 1`,
+        { number: String(now?.number) },
+      );
+      return seen.length > 0;
+    };
+    // No transaction of Daybook is open for longer.
+    const until = performance.now() + IDLE_MS + STATEMENT_MS;
+    while ((await isSeen()) && performance.now() < until) await wait(LOOK_MS);
+    for (const table of tables) await this.select(`VACUUM (FULL, ANALYZE) ${table}`);
   }
 
   /** Waits until nobody has a connection any more. */
-  async close(): Promise<void> {
-    await this.pool.end();
+  close(): Promise<void> {
+    this.ended ??= this.pool.end();
+    return this.ended;
   }
 
   /** Lends a connection. One that is left in a state that nobody knows is closed. */

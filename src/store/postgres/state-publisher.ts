@@ -2,7 +2,7 @@ import { grouped } from '../../input/grouped.js';
 import { publishedRows } from '../clickhouse/published-tables.js';
 import { Queue } from '../queue.js';
 import { withSources } from '../sql-text.js';
-import { PUBLISHED } from '../state/homes.js';
+import { PUBLISHED, PUBLISHED_TABLES } from '../state/homes.js';
 import type { Row } from '../store.js';
 import { columnNames, columnsOf } from '../tables.js';
 import type { PostgresSession, Transaction } from './postgres-session.js';
@@ -13,6 +13,9 @@ const TOGETHER = 500;
 
 /** How often a node looks for what another one didn't publish. */
 const LOOK_MS = 5000;
+
+/** Runs an INSERT in ClickHouse. */
+type Insert = (sql: string) => Promise<void>;
 
 /** A row of the outbox. */
 interface Change {
@@ -53,7 +56,8 @@ export class Publisher {
 
   constructor(
     private readonly session: PostgresSession,
-    private readonly write: (inserts: readonly string[]) => Promise<void>,
+    /** Does work that writes to ClickHouse while nobody else publishes. */
+    private readonly publishing: <T>(work: (insert: Insert) => Promise<T>) => Promise<T>,
   ) {
     this.timer = setInterval(() => void this.publish().catch(() => undefined), LOOK_MS).unref();
   }
@@ -73,27 +77,36 @@ export class Publisher {
   }
 
   private async publishAll(): Promise<void> {
-    for (let after = 0; ; ) {
-      // A node of a newer version publishes tables and columns that this one doesn't know.
-      const rows = await this.session.select(
-        `SELECT ${COLUMNS} FROM outbox
-        WHERE table_name IN $tables AND number > ${after}
-        ORDER BY number
-        LIMIT ${TOGETHER}`,
-        { tables: Object.keys(PUBLISHED) },
-      );
-      after = Number(rows.at(-1)?.number);
-      const changes = rows.map(changeOf).filter(isKnown);
-      if (changes.length > 0) {
-        await this.write(insertsOf(changes));
-        const numbers = changes.map(({ number }) => number).join(', ');
-        await this.session.run([{ sql: `DELETE FROM outbox WHERE number IN (${numbers})` }]);
-      }
-      if (rows.length < TOGETHER) return;
+    let after = (await this.changes(0, 1)).length > 0 ? 0 : undefined;
+    while (after !== undefined) {
+      const from: number = after;
+      // What is read was not published by others: rows of before an erasure must not come after it.
+      after = await this.publishing(async (insert) => {
+        const changes = await this.changes(from, TOGETHER);
+        const known = changes.filter(isKnown);
+        for (const sql of insertsOf(known)) await insert(sql);
+        const numbers = known.map(({ number }) => number).join(', ');
+        if (known.length > 0)
+          await this.session.run([{ sql: `DELETE FROM outbox WHERE number IN (${numbers})` }]);
+        return changes.length === TOGETHER ? changes.at(-1)?.number : undefined;
+      });
     }
+  }
+
+  /** The first changes after a number that aren't published. */
+  private async changes(after: number, most: number): Promise<Change[]> {
+    const rows = await this.session.select(
+      `SELECT ${COLUMNS} FROM outbox
+      WHERE table_name IN $tables AND number > ${after}
+      ORDER BY number
+      LIMIT ${most}`,
+      { tables: PUBLISHED_TABLES },
+    );
+    return rows.map(changeOf);
   }
 }
 
+/** A node of a newer version publishes tables and columns that this one doesn't know. */
 function isKnown({ table, content }: Change): boolean {
   const known = columnNames(table);
   return Object.keys(content).every((name) => known.includes(name));
