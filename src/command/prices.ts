@@ -50,6 +50,7 @@ async function update(
   const changes = `${count(newer.changes.length, 'change')} from ${newer.from}`;
   if (dryRun === true) return print(`${changes}: without --dry-run they would count.`);
   await newer.save();
-  if (hasDatabase(config)) await call(config, clock, 'usePrices', {});
-  print(`${changes}: they count now. No day was built again.`);
+  const { replaced } = hasDatabase(config) ? await call(config, clock, 'usePrices', {}) : { replaced: [] };
+  for (const sentence of replaced) print(sentence);
+  if (replaced.length === 0) print(`${changes}: they count now. No day was built again.`);
 }

@@ -117,6 +117,9 @@ export async function serve(
         `The end of the database's log could not be read: the log as it was is kept as ${name} in the data folder until you delete it.`,
       );
     await prepare(store);
+    // A node that only answers or receives uses the files of those that build.
+    if (store.shared !== undefined && does(role, 'build'))
+      for (const sentence of await store.refresh()) serving.log.warn(sentence);
     const lake = new Lake(config, clock);
     const settle = () => inbox.drain(store).then(() => inbox.setAside);
     const stopping = new AbortController();
@@ -163,7 +166,11 @@ export async function serve(
       const pulls = { store, config, key, clock, stopping: stopping.signal };
       await store.asOnly('pulls', () => pullAll(pulls, cause === 'nightly', serving.log));
       if (config.pricesUpdate === 'daily' && cause === 'nightly')
-        await updatePrices(config, clock(), serving.log, stopping.signal);
+        await store.asOnly('prices', async () => {
+          // What another node fetched earlier.
+          await store.refresh();
+          await updatePrices(config, clock(), serving.log, stopping.signal);
+        });
     };
     const alarm = new Alarm({ store, config, key, app: serving, clock }, serving.log);
     const schedule = new Schedule(

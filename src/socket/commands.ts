@@ -399,8 +399,7 @@ export const commands = {
   },
   /** Makes changed files of reference data count. Opening a store has done the same. */
   usePrices: async ({ store }: Context, _: Of<'usePrices'>) => {
-    await store.refresh();
-    return {};
+    return { replaced: await store.refresh() };
   },
   /** Creates keys. Refuses an organization as `ingest` does. */
   createKey: async ({ store, clock }: Context, { isNew, users, ...wanted }: Of<'createKey'>) => {

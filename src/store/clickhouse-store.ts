@@ -33,6 +33,7 @@ import {
   isOfNewerVersion,
   requireUpToDate,
 } from './schema-change.js';
+import { sentencesOf } from './shared-files.js';
 import { copyOf, quote, withSources } from './sql-text.js';
 import { isAboutState } from './state/homes.js';
 import {
@@ -490,12 +491,13 @@ export class ClickHouseStore implements Store {
     return removed;
   }
 
-  refresh(): Promise<void> {
+  async refresh(): Promise<string[]> {
     const work = async () => {
-      if (!(await isOfNewerVersion(this.defined)))
-        await this.writing(() => bringUpToDate(this.defined, this.settings));
+      if (await isOfNewerVersion(this.defined)) return [];
+      return this.writing(() => bringUpToDate(this.defined, this.settings, true));
     };
-    return this.ledger.leading(SCHEMA, work, 'waits') as Promise<void>;
+    const replaced = await this.ledger.leading(SCHEMA, work, 'waits');
+    return sentencesOf(replaced ?? [], this.settings);
   }
 
   rest(): Promise<void> {

@@ -284,7 +284,7 @@ export class DuckDbStore implements Store {
     return this.reading((session) => session.copy(copyOf(withSources(sql, sources), path, partitions)));
   }
 
-  refresh(): Promise<void> {
+  refresh(): Promise<string[]> {
     return this.exclusive(({ writer }) =>
       writer.transaction(() => bringUpToDate(definedIn(writer), this.settings)),
     );

@@ -7,6 +7,7 @@ import { BUILT_TABLES } from './day-builder.js';
 import { type Definitions, meaningOf, readDefinitions } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { type Reference, type ReferencePaths, readPrices, readReferences } from './reference-data.js';
+import { SharedFiles } from './shared-files.js';
 import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql-text.js';
 import type { Parameters, Row } from './store.js';
 import { columnsOf } from './tables.js';
@@ -34,10 +35,10 @@ export function changesAfter(newest: number): { number: number; name: string; te
 /** A database that is compared with this version's definitions and brought up to date, as its engine does that. */
 export interface Defined {
   readonly definitions: Definitions;
+  /** Whether several nodes, and versions, use the database: then files of reference data count as SharedFiles says. */
+  readonly isShared?: boolean;
   /** The version of the engine, if it comes with Daybook. */
   readonly engine?: string;
-  /** Whether several versions of Daybook may use the database at the same time. */
-  readonly isShared?: boolean;
   readonly select: (sql: string) => Promise<Row[]>;
   readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
   /** Runs statements that make functions, tables or views. */
@@ -100,9 +101,14 @@ export async function isOfNewerVersion(database: Defined): Promise<boolean> {
 
 /**
  * Brings functions, tables, views and reference data up to date: those whose meaning has changed since they were made. The steps are
- * recorded at the end and can be repeated, because an engine without transactions may be cut off between them.
+ * recorded at the end and can be repeated, because an engine without transactions may be cut off between them. Answers the facts of files of
+ * reference data that aren't used, since other nodes have brought newer ones.
  */
-export async function bringUpToDate(database: Defined, settings: ReferencePaths): Promise<void> {
+export async function bringUpToDate(
+  database: Defined,
+  settings: ReferencePaths,
+  isBringing = database.isShared !== true,
+): Promise<string[]> {
   const { definitions, define, run } = database;
   const facts = await factsIn(database);
   const present = new Map([['definitions', definitions.days]]);
@@ -122,11 +128,20 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
     }
     await define(inTurn([...definitions.views, ...definitions.rollUps]));
   }
+  const shared = database.isShared === true ? new SharedFiles(facts, isBringing) : undefined;
+  await shared?.takeFetched(settings.data);
   for (const reference of readReferences(settings)) {
+    const { fact, table } = reference;
     const sha256 = hash('sha256', reference.text);
-    if (renewed.has(reference.table) || facts.get(reference.fact) !== sha256) await database.fill(reference);
-    present.set(reference.fact, sha256);
+    const isRenewed = renewed.has(table);
+    const isSame = facts.get(fact) === sha256;
+    const isUsed = shared === undefined || isSame || shared.uses(fact, sha256);
+    if (isRenewed || (isUsed && !isSame)) await database.fill(reference);
+    if (isUsed) present.set(fact, sha256);
+    // Whatever the first node that brings files has.
+    else if (isRenewed) present.set(fact, '');
   }
+  for (const [name, value] of shared?.noted ?? []) present.set(name, value);
   // Last: a process that is cut off before it begins again with the tables.
   present.set('schema', definitions.schema);
   const changed = [...present].filter(([name, value]) => facts.get(name) !== value);
@@ -134,6 +149,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
   if (old.length > 0) await run(`DELETE FROM facts WHERE name IN (${old})`);
   const rows = changed.map(([name, value]) => `(${quote(name)}, ${quote(value)})`);
   if (rows.length > 0) await run(`INSERT INTO facts VALUES ${rows}`);
+  return shared?.replaced ?? [];
 }
 
 /**
@@ -147,7 +163,7 @@ export async function requireUpToDate(database: Defined, settings: ReferencePath
   const prices = readPrices(settings);
   if (
     facts.get('schema') !== database.definitions.schema ||
-    prices.some(({ fact, text }) => facts.get(fact) !== hash('sha256', text))
+    (database.isShared !== true && prices.some(({ fact, text }) => facts.get(fact) !== hash('sha256', text)))
   )
     throw new UsageError(
       'The database was last written by another version of Daybook or with another price list, and a command that reads doesn\'t change it: start "daybook serve" or run "daybook build" first.',

@@ -280,8 +280,11 @@ export interface Store {
    * what it can read.
    */
   copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<WrittenFile[]>;
-  /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
-  refresh(): Promise<void>;
+  /**
+   * Takes over a rate card and a price list that have changed since. Answers a sentence for each that isn't used, because another node has brought
+   * a newer one. Throws a UsageError for one that can't be read.
+   */
+  refresh(): Promise<readonly string[]>;
   /** Changes rows whatever day they are of, all together, and keeps sums and digests of the days in step. */
   rewrite(rewriting: Rewriting): Promise<void>;
   /**
