@@ -8,6 +8,7 @@ await runProgram({
   serve: () => import('./command/serve.js'),
   open: () => import('./command/open.js'),
   migrate: () => import('./command/migrate.js'),
+  move: () => import('./command/move-store.js'),
   health: () => import('./command/health.js'),
   local: () => import('./command/local.js'),
   ingest: () => import('./command/ingest.js'),

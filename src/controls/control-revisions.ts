@@ -249,6 +249,16 @@ export async function hasSecrets(store: Store): Promise<boolean> {
   return secrets > 0;
 }
 
+/** Whether a key decrypts all of these secrets. */
+export async function areSecretsOpenTo(store: Store, key: SecretKey): Promise<boolean> {
+  let areOpen = true;
+  for (const row of await newestOf(store))
+    mapSecrets(storedOf(row), (value, place) => {
+      areOpen &&= key.open(String(value), [String(row.org_id), ...place]) !== undefined;
+    });
+  return areOpen;
+}
+
 /** How many days raw events are kept, for each organization whose settings say so. */
 export async function retentionDaysOf(store: Store): Promise<Map<string, number>> {
   const rows = await newestOf(store);

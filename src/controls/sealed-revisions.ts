@@ -45,6 +45,17 @@ export class SealedRevisions<Settings> {
     );
   }
 
+  /** Whether a key decrypts all secrets of the newest settings. */
+  async areOpenTo(store: Pick<Store, 'select'>, orgId: string, key: SecretKey): Promise<boolean> {
+    const { document } = await this.revisions.newest(store, orgId);
+    let areOpen = true;
+    this.form.mapSecrets(this.storedOf(document), (sealed, place) => {
+      areOpen &&= key.open(sealed, [orgId, ...place]) !== undefined;
+      return sealed;
+    });
+    return areOpen;
+  }
+
   /** The newest changes, the newest one first, without secrets. */
   async history(store: Store, orgId: string, limit: number): Promise<SettingsChange<Settings>[]> {
     return (await this.revisions.history(store, orgId, limit)).map((one) => this.masked(one));

@@ -70,7 +70,7 @@ const READS_AT_MOST = 3;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
 /** The name is a database's: it goes into a statement as it is. */
-function connectTo({ urls, username, password, database, cluster }: ClickHouseAddress): ClickHouseServers {
+export function connectTo({ urls, username, password, database, cluster }: ClickHouseAddress): ClickHouseServers {
   const servers = urls.map((url) => ({
     url,
     client: createClient({
@@ -92,7 +92,7 @@ function connectTo({ urls, username, password, database, cluster }: ClickHouseAd
  * Creates the database if it is missing. A user without that right can use one that somebody else has created. Throws a UsageError where
  * that can't be, or there is none to read, and StoreUnavailable when no server can be reached.
  */
-async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
+export async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
   const servers = connectTo({ ...address, database: 'system' });
   const urls = address.urls.join(' or ');
   try {

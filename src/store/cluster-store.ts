@@ -7,6 +7,7 @@ import type { ClickHouseAddress, PostgresAddress } from '../settings/store-addre
 import { firstNumber, LeaseLedger } from './clickhouse/lease-ledger.js';
 import { ClickHouseStore, type Elsewhere } from './clickhouse-store.js';
 import type { StoreOptions } from './duckdb-store.js';
+import { requireMoved } from './move/move-target.js';
 import { Leases } from './postgres/leases.js';
 import { openingFaultOf } from './postgres/postgres-fault.js';
 import { applyChanges } from './postgres/postgres-schema.js';
@@ -85,6 +86,7 @@ export class ClusterStore implements Store {
       await applyChanges(state, settings).catch((error: unknown) => {
         throw openingFaultOf(error, `${address.host}:${address.port}`);
       });
+      await requireMoved(state);
       const data = await openData({ state, ledger: new LeaseLedger(state, leases) });
       const publisher = new Publisher(state, (work) => data.publishing(work));
       return new ClusterStore(data, state, publisher, new StateRevisions(state), leases, folder);

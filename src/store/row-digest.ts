@@ -2,24 +2,27 @@ import type { Column } from './catalog-types.js';
 import { quote } from './sql-text.js';
 import { columnsOf } from './tables.js';
 
-/** The function of `sql/function` or `sql/engine` that writes a value of a type into the text of a row. */
-const FIELDS: Record<string, string> = {
-  VARCHAR: 'text_field',
-  BIGINT: 'plain_field',
-  DOUBLE: 'double_field',
-  DATE: 'plain_field',
-  'DECIMAL(18,9)': 'decimal_field',
+/** How a value of a type is written into the text of a row, by functions of `sql/function` or `sql/engine`. */
+const FIELDS: Record<string, (name: string) => string> = {
+  VARCHAR: (name) => `text_field(${name})`,
+  BIGINT: (name) => `plain_field(${name})`,
+  BOOLEAN: (name) => `plain_field(${name})`,
+  DOUBLE: (name) => `double_field(${name})`,
+  DATE: (name) => `plain_field(${name})`,
+  // Engines write instants differently, so it is their Unix milliseconds.
+  TIMESTAMP_MS: (name) => `plain_field(date_diff('millisecond', instant(0), ${name}))`,
+  'DECIMAL(18,9)': (name) => `decimal_field(${name})`,
 };
 
 /**
- * The text of a row of a day table, as an SQL expression: its columns in their order, with commas between.
+ * The text of a row of a table, as an SQL expression: its columns in their order, with commas between.
  * Throws for a column of a type that no text is known for: left out, it could change without the digest.
  */
 export function rowText(columns: readonly Pick<Column, 'name' | 'type'>[]): string {
   const fields = columns.map(({ name, type }) => {
     const field = FIELDS[type];
     if (field === undefined) throw new TypeError(`digests have no text for ${name} of type ${type}`);
-    return `${field}(${name})`;
+    return field(name);
   });
   return `concat(${fields.join(", ',', ")})`;
 }
