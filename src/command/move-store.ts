@@ -97,7 +97,7 @@ async function requireAtRest(source: Store, config: Config): Promise<void> {
       areOpen.push(await sealed.areOpenTo(source, String(org_id), key));
   if (areOpen.includes(false) && !config.acceptsLoss)
     throw new UsageError(
-      `DAYBOOK_SECRET_KEY doesn't decrypt the secrets of the store: set it to the key that the service had, which is the text of ${join(config.data, 'secret.key')} unless it was set, here and on all nodes.`,
+      `DAYBOOK_SECRET_KEY doesn't decrypt the secrets of the store: set it to the key that the service had, which is the text of ${join(config.data, 'secret.key')} unless it was set, here and on all nodes; or give the secrets up with --accept-loss.`,
     );
 }
 
@@ -128,5 +128,6 @@ function tell({ organizations, events, days, digests, differences }: Moved): voi
     ),
   );
   print(`${differences.length} of ${count(digests, 'digest')} differ, so nothing counts yet.`);
-  print('Move again, which copies these anew. If they still differ, create both databases anew.');
+  print('Move again, which copies these anew.');
+  print('If they still differ, create both databases anew.');
 }

@@ -13,7 +13,7 @@ export interface Moved {
   readonly organizations: number;
   readonly events: number;
   readonly days: number;
-  /** How many digests of an organization, a day and a table were compared. */
+  /** How many digests were compared: of a table of data for an organization and a day, or of a table of state. */
   readonly digests: number;
   readonly differences: readonly Difference[];
 }
@@ -116,7 +116,7 @@ class Mover {
   /** Compares all rows, on each server. What differs isn't noted as copied any more. */
   async compare(): Promise<Pick<Moved, 'digests' | 'differences'>> {
     const differences: Difference[] = await this.compareState();
-    let digests = 0;
+    let digests = STATE_TABLES.length;
     const { source, target } = this;
     const { servers } = target;
     for (const piece of this.pieces) {
