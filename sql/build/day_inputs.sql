@@ -1,12 +1,11 @@
 -- One row is one due day and what it is built from: the newest batch when the days were chosen, built_at in Unix
--- milliseconds, and the current rate card, language table, definitions and people.
+-- milliseconds, the current rate card, language table and people, and the definitions of the version that builds.
 -- Reads day_inputs as the last build left it. Grain: (org_id, day).
 WITH
 present AS (
   SELECT
     max(CASE WHEN name = 'rate_card' THEN value END) AS rate_card,
-    max(CASE WHEN name = 'language_table' THEN value END) AS language_table,
-    max(CASE WHEN name = 'definitions' THEN value END) AS definitions
+    max(CASE WHEN name = 'language_table' THEN value END) AS language_table
   FROM facts
 ),
 present_people AS (
@@ -23,7 +22,7 @@ SELECT
   CAST($batch AS BIGINT) AS batch,
   CAST(present.rate_card AS VARCHAR) AS rate_card,
   CAST(present.language_table AS VARCHAR) AS language_table,
-  CAST(present.definitions AS VARCHAR) AS definitions,
+  CAST($definitions AS VARCHAR) AS definitions,
   CAST(present_people.revision AS BIGINT) AS people_revision,
   instant($built_at) AS built_at,
   coalesce(day_inputs.first_built_at, instant($built_at)) AS first_built_at

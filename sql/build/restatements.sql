@@ -7,8 +7,7 @@ WITH
 present AS (
   SELECT
     max(CASE WHEN name = 'rate_card' THEN value END) AS rate_card,
-    max(CASE WHEN name = 'language_table' THEN value END) AS language_table,
-    max(CASE WHEN name = 'definitions' THEN value END) AS definitions
+    max(CASE WHEN name = 'language_table' THEN value END) AS language_table
   FROM facts
 ),
 restated AS (
@@ -75,7 +74,7 @@ late_arrival AS (
     1 AS is_start
   FROM day_inputs
   WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM touches UNION ALL SELECT org_id, day FROM fresh_touches)
-    AND day_inputs.definitions IN (SELECT definitions FROM present)
+    AND day_inputs.definitions = $definitions
     AND (day_inputs.org_id, day_inputs.day) NOT IN (SELECT org_id, day FROM renamed_day)
 ),
 late_day AS (
@@ -120,7 +119,7 @@ caused AS (
           THEN ', language table'
         ELSE ''
       END)
-      || (CASE WHEN day_inputs.definitions <> present.definitions THEN ', definition' ELSE '' END) AS reasons
+      || (CASE WHEN day_inputs.definitions <> $definitions THEN ', definition' ELSE '' END) AS reasons
   FROM restated
   CROSS JOIN present
   JOIN day_inputs

@@ -72,7 +72,7 @@ LEFT JOIN removed_day
 WHERE removed_day.removed_at IS NOT NULL
   OR (
     built_day.built_batch >= coalesce(newest_arrival.newest_batch, 0)
-    AND built_day.built_definitions IN (SELECT value FROM facts WHERE name = 'definitions')
+    AND built_day.built_definitions = $definitions
   )
 ORDER BY
   org_id,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
 import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
-import type { Row, Store } from '../store/store.js';
+import type { Parameters, Row, Store } from '../store/store.js';
 import { shownColumns } from '../store/tables.js';
 import { isOfPeople, type LakeTable, NO_DAY } from './lake-paths.js';
 import { parted } from './merge-plan.js';
@@ -43,17 +43,17 @@ const DIGEST_CHARACTERS = 16;
 
 /** The built days of some organizations that can be published, as the store has them. */
 export async function storedDays(
-  store: Pick<Store, 'select'>,
+  store: Pick<Store, 'select' | 'definitions'>,
   orgIds: readonly string[],
   from = '0001-01-01' as Day,
   to = '9999-12-31' as Day,
 ): Promise<StoredDays> {
   const wanted = orgIds.map((orgId) => `SELECT ${quote(orgId)} AS org_id`).join(' UNION ALL ');
-  const select = (file: string) =>
-    store.select(withSources(readSql(file), { wanted }), { from: { day: from }, to: { day: to } });
+  const select = (file: string, more: Parameters = {}) =>
+    store.select(withSources(readSql(file), { wanted }), { from: { day: from }, to: { day: to }, ...more });
   type Found = StoredDay & { readonly tables: Map<LakeTable, Stock> };
   const organizations = new Map<string, Map<Day, Found>>();
-  const rows = await select('lake/days.sql');
+  const rows = await select('lake/days.sql', { definitions: store.definitions });
   const settledAt = await settlingsOf(store, rows);
   for (const row of rows) {
     const days = organizations.get(String(row.org_id)) ?? new Map<Day, Found>();

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
@@ -70,7 +71,13 @@ const READS_AT_MOST = 3;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
 /** The name is a database's: it goes into a statement as it is. */
-export function connectTo({ urls, username, password, database, cluster }: ClickHouseAddress): ClickHouseServers {
+export function connectTo({
+  urls,
+  username,
+  password,
+  database,
+  cluster,
+}: ClickHouseAddress): ClickHouseServers {
   const servers = urls.map((url) => ({
     url,
     client: createClient({
@@ -114,6 +121,29 @@ export async function requireDatabase(address: ClickHouseAddress, isReading = fa
   } finally {
     await servers.close();
   }
+}
+
+/** Opens the file in which batches are checked. A reader can't make its tables, so they are made before. */
+async function openStaging(folder: string, settings: StoreOptions): Promise<DuckDBInstance> {
+  if (settings.isReading === true && !existsSync(join(folder, STAGING))) {
+    const writing = { ...settings, isReading: false };
+    const made = await openInstance(folder, STAGING, writing);
+    await withWriter(
+      made,
+      () => undefined,
+      async (writer) => {
+        await applyDuckDbChanges(writer, settings);
+        writer.connection.closeSync();
+      },
+    );
+    made.closeSync();
+  }
+  return openInstance(folder, STAGING, settings);
+}
+
+/** It keeps nothing. */
+async function removeStaging(folder: string): Promise<void> {
+  for (const file of [STAGING, `${STAGING}.wal`]) await rm(join(folder, file), { force: true });
 }
 
 /** What makes rows count, and the state that they are settled by, where both are in PostgreSQL. */
@@ -195,8 +225,7 @@ export class ClickHouseStore implements Store {
     elsewhere?: Elsewhere,
   ): Promise<ClickHouseStore> {
     const isStateElsewhere = elsewhere !== undefined;
-    const instance = await openInstance(folder, STAGING, settings);
-    const openFile = openingAgain(instance, folder, STAGING, settings);
+    let instance = await openStaging(folder, settings);
     let client: ClickHouseClient | ClickHouseServers | undefined;
     try {
       client = await connected();
@@ -205,6 +234,13 @@ export class ClickHouseStore implements Store {
       const replicas = new Replicas(session, ledger);
       const defined = definedIn(session, isStateElsewhere);
       await requireHome(defined, isStateElsewhere);
+      if (await isOfNewerVersion(defined)) {
+        instance.closeSync();
+        // That version may have run here.
+        await removeStaging(folder);
+        instance = await openStaging(folder, settings);
+      }
+      const openFile = openingAgain(instance, folder, STAGING, settings);
       const change = async () => {
         // Before an upgrade, since the copies have the columns of before.
         if (!isStateElsewhere) await finishRenewal(session, (step) => step());
@@ -247,7 +283,7 @@ export class ClickHouseStore implements Store {
           ? elsewhere.state.select(sql)
           : (await replicas.having(await ledger.counted())).select(sql);
       const mark = await Mark.open(clickHousePlace(folder), select, settings);
-      const builder = new ClickHouseBuilder(replicas, ledger, settings.daily ?? dailySql);
+      const builder = new ClickHouseBuilder(replicas, ledger, settings.daily ?? dailySql, definitions);
       const remover = new EventRemover(replicas, ledger);
       return new ClickHouseStore(
         session,

@@ -67,7 +67,7 @@ export class Builder {
    * back on a day whose own events have changed must come with or after it; then every day has the same rows in whatever
    * order days are built.
    */
-  async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
+  async build(due: readonly OrgDay[], batch: number, builtAt: number, definitions: string): Promise<void> {
     await this.session.transaction(async () => {
       await this.setDue(due);
       for (const touches of DECISION_TOUCHES)
@@ -86,7 +86,7 @@ export class Builder {
       if (breaches.length > 0) throw new ChecksFailed(breaches);
       await this.run('DROP VIEW temp.counted_events; DROP VIEW temp.decided_events');
       await this.rollUp();
-      await this.note(batch, builtAt);
+      await this.note(batch, builtAt, definitions);
     });
   }
 
@@ -213,15 +213,17 @@ export class Builder {
   }
 
   /** Records the inputs of the due days, and the restatements of the build. */
-  private async note(batch: number, builtAt: number): Promise<void> {
+  private async note(batch: number, builtAt: number, definitions: string): Promise<void> {
     const isDue = 'WHERE (org_id, day) IN (SELECT org_id, day FROM due)';
     // The old inputs say why rows have changed, and when the day was built first.
     await this.run(`INSERT INTO restatements BY NAME ${readSql('build/restatements.sql')}`, {
       built_at: builtAt,
+      definitions,
     });
     await this.run(`CREATE OR REPLACE TEMP TABLE built AS ${readSql('build/day_inputs.sql')}`, {
       batch,
       built_at: builtAt,
+      definitions,
     });
     await this.run(`DELETE FROM day_inputs ${isDue}`);
     await this.run('INSERT INTO day_inputs BY NAME FROM built');

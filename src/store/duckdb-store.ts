@@ -261,7 +261,7 @@ export class DuckDbStore implements Store {
       // By itself the engine tidies up whenever it commits, and writes rows of other days again before the new days are there.
       await writer.run('SET max_vacuum_tasks = 0');
       const reset = () => writer.run('RESET max_vacuum_tasks').catch(() => undefined);
-      await builder.build(due, batch, builtAt).finally(reset);
+      await builder.build(due, batch, builtAt, this.definitions).finally(reset);
     });
   }
 

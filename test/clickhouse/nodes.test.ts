@@ -252,8 +252,10 @@ describe.runIf(hasPostgres())('several nodes', () => {
   test('of an older version leave tables as a newer one made them, and days to it while it runs', async () => {
     const facts = () => one.store.select('SELECT name, value FROM facts ORDER BY name');
     await one.store.run([
-      { sql: "DELETE FROM facts WHERE name IN ('version', 'schema')" },
-      { sql: "INSERT INTO facts VALUES ('version', '99.0.0'), ('schema', 'another')" },
+      { sql: "DELETE FROM facts WHERE name IN ('version', 'schema', 'definitions')" },
+      {
+        sql: "INSERT INTO facts VALUES ('version', '99.0.0'), ('schema', 'another'), ('definitions', 'new')",
+      },
       { sql: "INSERT INTO changes SELECT 9001, '9001-more', instant(0)" },
     ]);
     const before = await facts();
@@ -269,6 +271,13 @@ describe.runIf(hasPostgres())('several nodes', () => {
     await nodes.session.run([beat(60_000)]);
     await built(older.store);
     expect(await seen(one.store, OLDER)).toEqual(expected.get(OLDER));
+    // By its own definitions, so that a newer node builds them anew.
+    expect((await built(older.store)).days).toEqual([]);
+    const [inputs] = await one.store.select(
+      'SELECT max(definitions) AS definitions FROM day_inputs WHERE org_id = $org_id',
+      { org_id: OLDER },
+    );
+    expect(inputs?.definitions).toBe(older.store.definitions);
 
     // Of people, what this version doesn't know would be lost.
     const put = (name: string, more: object) => ({
@@ -286,7 +295,11 @@ describe.runIf(hasPostgres())('several nodes', () => {
     const left = await nodes.session.select('SELECT content FROM outbox');
     expect(left).toEqual([{ content: expect.stringContaining('shoe_size') }]);
     await nodes.session.run([{ sql: 'DELETE FROM outbox' }]);
-    await one.store.run([{ sql: 'DELETE FROM changes WHERE number = 9001' }]);
+    await one.store.run([
+      { sql: 'DELETE FROM changes WHERE number = 9001' },
+      { sql: "DELETE FROM facts WHERE name = 'version'" },
+    ]);
+    await (await nodes.open()).store.close();
   });
 
   test('let nothing of an erasure count that was cut off, or all of it', async () => {

@@ -115,10 +115,11 @@ export class BuildAttempt {
   }
 
   /** Writes the inputs of the days, and the restatements of the build, which count together with it. */
-  async note(batch: number, builtAt: number): Promise<void> {
+  async note(batch: number, builtAt: number, definitions: string): Promise<void> {
     const { before } = this;
-    await this.keep(before, 'restatements', readSql('build/restatements.sql'), { built_at: builtAt });
-    await this.keep(before, 'day_inputs', readSql('build/day_inputs.sql'), { batch, built_at: builtAt });
+    const given = { built_at: builtAt, definitions };
+    await this.keep(before, 'restatements', readSql('build/restatements.sql'), given);
+    await this.keep(before, 'day_inputs', readSql('build/day_inputs.sql'), { batch, ...given });
     await this.keep(before, 'digests', 'SELECT * FROM fresh_digests');
     await this.keep(before, 'touches', 'SELECT * FROM fresh_touches');
   }

@@ -23,6 +23,8 @@ export class ClickHouseBuilder {
     private readonly replicas: Replicas,
     private readonly ledger: Ledger,
     private readonly daily: DailySql,
+    /** Of days, by this version. */
+    private readonly definitions: string,
   ) {}
 
   /** Computes the days of one group that are due, checks and digests them, and replaces their tables together: see Builder. */
@@ -44,7 +46,7 @@ export class ClickHouseBuilder {
     const written = await build.digest();
     const breaches = await build.findBreaches();
     if (breaches.length > 0) throw new ChecksFailed(breaches);
-    await build.note(batch, builtAt);
+    await build.note(batch, builtAt, this.definitions);
     await commit(() =>
       ledger.commit(attempt, {
         row: () => build.last(batch, builtAt),
