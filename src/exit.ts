@@ -13,9 +13,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first line of what an error says, to stand in a sentence: engines add the query and the place on further lines. */
+/** The first line of what an error says, to stand in a sentence: engines add the query and the place on further lines, or as a scope. */
 export function reasonOf(error: unknown): string {
-  return messageOf(error).split('\n')[0] ?? '';
+  return messageOf(error).split(/\n| in scope /)[0] ?? '';
 }
 
 /** The system's name for what went wrong, as ENOENT; '' where it wasn't the system. */

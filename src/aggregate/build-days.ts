@@ -1,5 +1,5 @@
 import { type Day, lastClosedDay } from '../day.js';
-import { messageOf, UsageError } from '../exit.js';
+import { reasonOf, UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/day-checks.js';
 import { staleDays } from '../store/stale-days.js';
 import { noteRenamedDays } from '../store/state/person.js';
@@ -80,7 +80,7 @@ async function buildTogether(
       const { orgId, day } = only;
       if (breaches.length > 0) built.breaches.push(...breaches.map((breach) => ({ ...breach, orgId, day })));
       else if (built.breaches.filter(({ check }) => check === null).length >= FAILURES_AT_MOST) throw error;
-      else built.breaches.push({ orgId, day, check: null, difference: messageOf(error) });
+      else built.breaches.push({ orgId, day, check: null, difference: reasonOf(error) });
       return;
     }
     const sound = days.filter((day) => !isAmong(day, breaches));
