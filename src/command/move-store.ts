@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { UsageError } from '../exit.js';
+import { reasonOf, UsageError } from '../exit.js';
 import type { Config } from '../settings/config.js';
 import { isServed } from '../socket/control-socket.js';
 import { openStore, requireDatabase } from '../socket/open-store.js';
@@ -24,7 +24,12 @@ export function add(program: Command, { settings, clock }: Invocation): void {
     .description(
       'copy the DuckDB store of the data folder to PostgreSQL and ClickHouse (DAYBOOK_STATE, DAYBOOK_STORE), and compare all of it; stop the service first',
     )
-    .action(async () => {
+    .option(
+      '--to <file>',
+      'the settings that the nodes will have, a line NAME=value for each; without it they come from the environment',
+    )
+    .action(async ({ to }: { to?: string }) => {
+      if (to !== undefined) loadSettings(to);
       const config = settings();
       const { clickhouse, postgres } = config;
       if (clickhouse === undefined || postgres === undefined)
@@ -68,6 +73,15 @@ export function add(program: Command, { settings, clock }: Invocation): void {
         await source.close();
       }
     });
+}
+
+/** Adds the variables of a file to those of this process. What the environment has counts. */
+function loadSettings(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    throw new UsageError(`${file} can't be read (${reasonOf(error)}): name a file with settings, as --to.`);
+  }
 }
 
 /** Throws a UsageError for a store that work is left on, and for secrets that nodes couldn't read. */

@@ -250,8 +250,16 @@ class Place {
     return new Place(data, server, env, state, end);
   }
 
-  move(env = this.env) {
-    return ended(start(['--data', this.data, 'move'], { env, atEnd: this.end }));
+  /** Moves into the databases that a file names. */
+  move(env: Record<string, string> = this.env) {
+    const file = join(this.data, '..', 'nodes.env');
+    writeFileSync(
+      file,
+      Object.entries(env)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(''),
+    );
+    return ended(start(['--data', this.data, 'move', '--to', file], { atEnd: this.end }));
   }
 
   /** A move that is killed at a statement to ClickHouse, of which it is told how manyeth it is. Answers whether there was one. */
