@@ -256,7 +256,7 @@ class Place {
     writeFileSync(
       file,
       Object.entries(env)
-        .map(([name, value]) => `${name}='${value}'\n`)
+        .map(([name, value]) => `${name}="${value}"\n`)
         .join(''),
     );
     return ended(start(['--data', this.data, 'move', '--to', file], { atEnd: this.end }));

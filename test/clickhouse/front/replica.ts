@@ -103,7 +103,9 @@ export class Replica {
     if (body !== undefined) asked.set('query', query);
     asked.delete('enable_http_compression');
     const sent = body === undefined ? query : await openAsBlob(body);
-    const answer = await fetch(`${this.primary}/?${asked}`, { method: 'POST', body: sent });
+    const answer = await fetch(`${this.primary}/?${asked}`, { method: 'POST', body: sent }).catch(() => {
+      throw new EngineError(999, 'KEEPER_EXCEPTION', 'Connection loss');
+    });
     const rows = new Uint8Array(await answer.arrayBuffer());
     if (!answer.ok) throw new Error(Buffer.from(rows).toString());
     return { rows, number: Number(answer.headers.get(NUMBER) ?? 0) };
