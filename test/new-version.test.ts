@@ -1,10 +1,11 @@
-import { cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import { addDays, type Day } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { Lake } from '../src/lake/data-lake.js';
+import { edit, otherVersion } from './other-version.js';
 import { daybook, TODAY } from './program.js';
 import { temporaryFolder, World } from './world.js';
 
@@ -28,22 +29,6 @@ const REPORT = [
   '--to',
   String(DAYS[2]),
 ];
-
-/** What the program has in its package, as links: a test changes files of `sql/`, which is a copy. */
-function newVersion(): string {
-  const root = temporaryFolder();
-  for (const part of ['dist', 'sql', 'data', 'package.json'])
-    cpSync(join(PACKAGE_ROOT, part), join(root, part), { recursive: true });
-  symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(root, 'node_modules'));
-  return root;
-}
-
-function edit(path: string, change: (text: string) => string): void {
-  const text = readFileSync(path, 'utf8');
-  const changed = change(text);
-  expect(changed).not.toBe(text);
-  writeFileSync(path, changed);
-}
 
 /** A data folder as a killed process leaves it: what was written last is in the log of the database. */
 async function builtData(): Promise<string> {
@@ -87,7 +72,7 @@ async function staleIn(version: string, data: string): Promise<number> {
 describe('a version', () => {
   test('with other comments in every file of sql/ reads a database as it is, and has nothing to build', async () => {
     const data = await builtData();
-    const version = newVersion();
+    const version = otherVersion();
     const sql = join(version, 'sql');
     for (const name of readdirSync(sql, { recursive: true, encoding: 'utf8' }))
       if (name.endsWith('.sql'))
@@ -103,7 +88,7 @@ describe('a version', () => {
 
   test('that computes a column otherwise serves days until they are built again, and them alone', async () => {
     const data = await builtData();
-    const version = newVersion();
+    const version = otherVersion();
     edit(join(version, 'sql', 'daily', 'users.sql'), (text) =>
       text.replace(
         "coalesce(delegation.autonomy_mode, 'manual')",
@@ -122,7 +107,7 @@ describe('a version', () => {
 
   test('with another column of one table reads no older database, and brings it up to date when it builds', async () => {
     const data = await builtData();
-    const version = newVersion();
+    const version = otherVersion();
     edit(join(version, 'sql', 'schema', 'users.sql'), (text) =>
       text.replace('  tool_calls ', '  seats BIGINT NOT NULL,\n  tool_calls '),
     );
@@ -154,7 +139,7 @@ describe('a version', () => {
 });
 
 test('a version with another mapping of files leaves a store as a new one would be', async () => {
-  const former = newVersion();
+  const former = otherVersion();
   for (const [source, text, changed] of [
     ['opencode', "'usage:' || message.id", "'usage:' || message.id || ':former'"],
     ['codex', '(is_fork AND NOT has_base) OR (has_parent AND has_lines_of_parent)', 'false'],

@@ -6,6 +6,7 @@ import { randomOf } from '../random.js';
 import { until, waitingIn } from '../service.js';
 import type { AtEnd } from '../world.js';
 import { DaybookNode, type SettingsOf } from './node.js';
+import { Twins } from './twins.js';
 
 /** What every node has. */
 const SETTINGS = {
@@ -36,8 +37,10 @@ export interface ClusterOptions {
   readonly seed: number;
   /** The settings that say which stores a node has. */
   readonly settingsOf: SettingsOf;
-  /** How long a node sleeps at most. */
+  /** How long a node sleeps at most. One of several does while the others go on. */
   readonly freezeMs?: number;
+  /** How much that was acknowledged waits where all nodes find it. */
+  readonly waiting?: () => number;
   /** What else goes wrong, with the stores. */
   readonly more?: Readonly<Record<string, () => Promise<void>>>;
 }
@@ -50,6 +53,11 @@ export class NodeCluster {
   readonly disturbed: Record<string, number> = {};
   private readonly random: () => number;
   private senders: readonly Sender[] = [];
+  private asleep: Promise<void> | undefined;
+  private building: Promise<unknown> = Promise.resolve();
+  private isBuilding = false;
+  /** Asks all the time whether answers are right. */
+  twins: Twins | undefined;
 
   private constructor(
     readonly nodes: readonly DaybookNode[],
@@ -81,20 +89,26 @@ export class NodeCluster {
     cluster.senders = cluster.ledgers.map(
       (ledger, index) => new Sender(ledger, url, keys[index] ?? '', index === 1),
     );
+    const twins = await cluster.key('twins', 'owner', '--user', 'ada');
+    cluster.twins = new Twins(
+      nodes.map((node) => node.url),
+      twins,
+    );
     return cluster;
   }
 
-  /** Any of the nodes. */
+  /** Any of the nodes that are awake. */
   get node(): DaybookNode {
-    return this.nodes[this.upTo(this.nodes.length)] as DaybookNode;
+    const awake = this.nodes.filter(({ isFrozen }) => !isFrozen);
+    return awake[this.upTo(awake.length)] as DaybookNode;
   }
 
   upTo(most: number): number {
     return Math.floor(this.random() * most);
   }
 
-  private async key(orgId: string): Promise<string> {
-    const args = ['keys', 'create', '--org', orgId, '--role', 'ingest', '--json'];
+  private async key(orgId: string, role = 'ingest', ...more: string[]): Promise<string> {
+    const args = ['keys', 'create', '--org', orgId, '--role', role, ...more, '--json'];
     const { stdout, stderr } = await this.node.run(...args);
     if (stdout === '') throw new Error(stderr);
     return JSON.parse(stdout).key;
@@ -104,9 +118,9 @@ export class NodeCluster {
   async disturb(times: number): Promise<void> {
     const kinds: Record<string, () => Promise<void>> = {
       kill: () => this.kill(),
-      freeze: () => this.node.freeze(this.upTo(this.options.freezeMs ?? 2000)),
+      freeze: () => this.freeze(),
       clock: async () => void this.node.setClock(CLOCKS_MS[this.upTo(CLOCKS_MS.length)] ?? 0),
-      build: () => this.build(this.node),
+      build: async () => this.build(this.node),
       ...(this.nodes.some(({ ways }) => ways.length > 0) && { cut: () => this.cut() }),
       ...this.options.more,
     };
@@ -121,19 +135,29 @@ export class NodeCluster {
     }
   }
 
+  /** One node at a time sleeps, and if there are others, what else goes wrong goes on. */
+  private async freeze(): Promise<void> {
+    await this.asleep;
+    this.asleep = this.node.freeze(this.upTo(this.options.freezeMs ?? 2000));
+    if (this.nodes.length === 1) await this.asleep;
+  }
+
   private async kill(): Promise<void> {
     const { node } = this;
     // Some while they build.
-    const building = this.upTo(2) === 0 ? this.build(node) : undefined;
+    if (this.upTo(2) === 0) this.build(node);
     await wait(this.upTo(1000));
     await node.kill();
-    await building;
     await node.start();
   }
 
-  /** Has a node build. It may be killed meanwhile. */
-  private async build(node: DaybookNode): Promise<void> {
-    await node.run('build');
+  /** Has a node build while something else goes wrong, unless one does. */
+  private build(node: DaybookNode): void {
+    if (this.isBuilding) return;
+    this.isBuilding = true;
+    this.building = node.run('build').finally(() => {
+      this.isBuilding = false;
+    });
   }
 
   /** Cuts a way to a store: at once, or for a while in one manner or another. */
@@ -151,12 +175,16 @@ export class NodeCluster {
 
   /** Ends what goes wrong and what is sent, settles and builds all, and ends the nodes. */
   async settle(): Promise<void> {
+    await this.asleep;
+    await this.building;
     for (const sender of this.senders) await sender.stop();
+    await this.twins?.stop();
     for (const node of this.nodes) {
       node.setClock(0);
       for (const way of node.ways) await way.open();
     }
-    await until(() => this.nodes.every(({ data }) => waitingIn(data).length === 0));
+    const { waiting = () => this.nodes.flatMap(({ data }) => waitingIn(data)).length } = this.options;
+    await until(() => waiting() === 0);
     const { code, stderr } = await this.node.run('build');
     if (code !== 0) throw new Error(stderr);
     for (const node of this.nodes) await node.end();

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../ask.js';
 import { Clock } from '../faults/clock.js';
 import { preloading } from '../faults/preloaded.js';
-import { daybook, type Ended, start } from '../program.js';
+import { CLI, type Ended, ended, start } from '../program.js';
 import { until } from '../service.js';
 import { type AtEnd, temporaryFolder } from '../world.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -16,10 +16,15 @@ export type SettingsOf = (wayTo: (port: number) => Promise<number>) => Promise<R
 /** How often a process is started that ends before it serves. */
 const STARTS = 20;
 
-/** One of the processes that are Daybook: it has a folder, a clock, and ways to the stores of its own. */
+/** One of the machines that are Daybook: it has a folder, a clock, and ways to the stores of its own. */
 export class DaybookNode {
   /** Ways to the stores. */
   readonly ways: TcpProxy[] = [];
+  /** The version that it starts from now on. */
+  cli = CLI;
+  /** Whether it sleeps. */
+  isFrozen = false;
+  private readonly commands = new Set<ChildProcess>();
   private child: ChildProcess | undefined;
   private said = '';
 
@@ -62,6 +67,7 @@ export class DaybookNode {
     const preloaded = this.clock === undefined ? {} : preloading(this.clock);
     this.said = '';
     const child = start(['--data', this.data, 'serve', '--port', String(this.port)], {
+      cli: this.cli,
       env: { ...this.env, ...preloaded },
       atEnd: this.atEnd,
     });
@@ -74,7 +80,9 @@ export class DaybookNode {
     return child.exitCode === null;
   }
 
+  /** Kills it, and its commands with it. */
   async kill(): Promise<void> {
+    for (const command of this.commands) command.kill('SIGKILL');
     await this.signal('SIGKILL');
   }
 
@@ -92,11 +100,21 @@ export class DaybookNode {
     await end;
   }
 
-  /** Lets it sleep, as on a machine that was suspended. */
+  /** Ends it, with all that it does or before that, and starts it as another version from now on. */
+  async update(cli: string): Promise<void> {
+    await this.signal('SIGTERM');
+    this.cli = cli;
+    await this.start();
+  }
+
+  /** Lets it sleep, as a machine that is suspended, with its commands. */
   async freeze(ms: number): Promise<void> {
-    this.child?.kill('SIGSTOP');
+    const asleep = [this.child, ...this.commands];
+    this.isFrozen = true;
+    for (const one of asleep) one?.kill('SIGSTOP');
     await wait(ms);
-    this.child?.kill('SIGCONT');
+    for (const one of asleep) one?.kill('SIGCONT');
+    this.isFrozen = false;
   }
 
   /** Sets its clock some time from that of the machine. Answers false where that can't be done. */
@@ -107,6 +125,9 @@ export class DaybookNode {
 
   /** Runs a command beside it. */
   run(...args: string[]): Promise<Ended> {
-    return daybook(['--data', this.data, ...args], { env: { ...this.env } });
+    const { cli, env, atEnd } = this;
+    const command = start(['--data', this.data, ...args], { cli, env: { ...env }, atEnd });
+    this.commands.add(command);
+    return ended(command).finally(() => this.commands.delete(command));
   }
 }

@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { DATABASE } from '../../src/disk/data-files.js';
 import { RATE_CARD } from '../laws/law.js';
 import { TODAY } from '../program.js';
 import { type AtEnd, undoing, World } from '../world.js';
@@ -10,34 +13,52 @@ export interface Stored {
   readonly digests: readonly string[];
 }
 
+const DIGESTS = `SELECT org_id, CAST(day AS VARCHAR) AS day, table_name, row_count, digest FROM digests
+WHERE day < '${TODAY}'
+ORDER BY org_id, day, table_name`;
+
 /** Reads the store of a node that has ended. */
 export async function storedBy({ data, env }: DaybookNode, orgIds: readonly string[]): Promise<Stored> {
   const { atEnd, undo } = undoing();
-  const world = await World.create({ ...env, DAYBOOK_DATA: data }, atEnd, undefined, 'DuckDB');
+  const select = await (env.DAYBOOK_STORE === undefined ? selectIn(data, atEnd) : selectBy(data, env, atEnd));
   const events: Record<string, string[]> = {};
-  for (const org_id of orgIds) {
-    const rows = await world.store.select('SELECT event_id FROM events WHERE org_id = $org_id', { org_id });
-    events[org_id] = rows.map(({ event_id }) => String(event_id));
+  for (const orgId of orgIds) {
+    const rows = await select(`SELECT event_id FROM events WHERE org_id = '${orgId}'`);
+    events[orgId] = rows.map(({ event_id }) => String(event_id));
   }
-  const rows = await world.store.select(
-    `SELECT org_id, day, table_name, row_count, digest FROM digests
-    WHERE day < '${TODAY}'
-    ORDER BY org_id, day, table_name`,
-  );
-  const digests = rows.map((row) => Object.values(row).join(' '));
+  const rows = await select(DIGESTS);
   await undo();
-  return { events, digests };
+  const digests = rows.filter(({ org_id }) => orgIds.includes(String(org_id)));
+  return { events, digests: digests.map((row) => Object.values(row).join(' ')) };
 }
 
-/** Builds the days from bodies on one node with DuckDB, which nothing disturbs. */
+type Select = (sql: string) => Promise<readonly Record<string, unknown>[]>;
+
+/** Asks a database file as it is, whichever version wrote it. */
+async function selectIn(data: string, atEnd: AtEnd): Promise<Select> {
+  const instance = await DuckDBInstance.create(join(data, DATABASE), { access_mode: 'READ_ONLY' });
+  atEnd(() => instance.closeSync());
+  const connection = await instance.connect();
+  atEnd(() => connection.closeSync());
+  return async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJS();
+}
+
+async function selectBy(data: string, env: DaybookNode['env'], atEnd: AtEnd): Promise<Select> {
+  const { store } = await World.create({ ...env, DAYBOOK_DATA: data }, atEnd, undefined, 'DuckDB');
+  return (sql) => store.select(sql);
+}
+
+/** Builds the days from bodies on one node with DuckDB, which nothing disturbs, by a version of the program. */
 export async function builtAlone(
   bodies: readonly (readonly [BodyLedger, NodeCluster['ledgers'][number]['bodies']])[],
+  cli: string,
   atEnd: AtEnd,
 ): Promise<Stored> {
   const node = await DaybookNode.create(
     async () => ({ DAYBOOK_RATE_CARD: RATE_CARD, DAYBOOK_BUILD_AT: 'off', DAYBOOK_RATE_LIMIT: '0' }),
     atEnd,
   );
+  node.cli = cli;
   const keys = new Map<string, string>();
   for (const [{ orgId }] of bodies) {
     const { stdout } = await node.run('keys', 'create', '--org', orgId, '--role', 'ingest', '--json');
@@ -77,10 +98,10 @@ export async function faultsOf(cluster: NodeCluster, atEnd: AtEnd): Promise<stri
       for (const { event_id } of events) if (!counted.has(event_id)) faults.push(`${event_id} is torn off`);
     return [ledger, own] as const;
   });
-  const alone = await builtAlone(bodies, atEnd);
+  const alone = await builtAlone(bodies, cluster.node.cli, atEnd);
   const [here, there] = [new Set(stored.digests), new Set(alone.digests)];
   for (const digest of there) if (!here.has(digest)) faults.push(`one node has ${digest}`);
   for (const digest of here) if (!there.has(digest)) faults.push(`the cluster has ${digest}`);
   if (there.size === 0) faults.push('no day was compared');
-  return faults;
+  return [...faults, ...(cluster.twins?.faults ?? [])];
 }

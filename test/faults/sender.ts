@@ -22,6 +22,9 @@ const OWN: readonly (() => Partial<SentEvent>)[] = [
 const KINDS = ['events', 'telemetry in JSON', 'telemetry in protobuf'] as const;
 type Kind = (typeof KINDS)[number];
 
+/** How long it waits for an answer. */
+const TIMEOUT_MS = 5000;
+
 /** A body that is sent. */
 export interface SentBody {
   readonly kind: Kind;
@@ -168,7 +171,9 @@ export class Sender {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': type };
     try {
       const url = typeof this.url === 'string' ? this.url : this.url();
-      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: bytes });
+      // As clients do, it doesn't wait for a service that sleeps.
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: bytes, signal });
       const said = await answer.text();
       await new Promise((resolve) => setTimeout(resolve, this.ledger.upTo(60)));
       if (answer.status === 503) return false;
