@@ -61,13 +61,13 @@ test('a store of two servers settles, builds, erases and removes, and tells all 
 
   const statements = statementsOf(front);
   const verbs = new Set(statements.map((text) => /^(?:\s|--.*\n)*(\w+)/.exec(text)?.[1]));
-  expect([...verbs].sort()).toEqual(['ALTER', 'CREATE', 'DELETE', 'DROP', 'EXCHANGE', 'INSERT']);
+  expect([...verbs].sort()).toEqual(['ALTER', 'CREATE', 'DELETE', 'DROP', 'EXCHANGE', 'INSERT', 'SYSTEM']);
   const client = createClient({ url: front.url() });
   atEnd(() => client.close());
   const session = new ClickHouseSession(client);
   for (const text of statements) {
     const [parsed] = await session.select(`SELECT formatQuery(${quote(text)}) AS formatted`);
-    if (/^(?:\s|--.*\n)*(CREATE|DROP|EXCHANGE)/.test(text))
+    if (/^(?:\s|--.*\n)*(CREATE|DROP|EXCHANGE|SYSTEM)/.test(text))
       expect(String(parsed?.formatted), text).toContain(' ON CLUSTER eu');
     if (/\bENGINE = \w*MergeTree/.test(text)) expect(text).toMatch(/ENGINE = Replicated\w*MergeTree\('/);
   }
