@@ -75,7 +75,7 @@ export function add(program: Command, { settings, clock }: Invocation): void {
     });
 }
 
-/** Adds the variables of a file to those of this process. What the environment has counts. */
+/** Adds the variables of a file to those of this process, which are the stronger ones. */
 function loadSettings(file: string): void {
   try {
     process.loadEnvFile(file);

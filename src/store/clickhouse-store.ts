@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { STAGING } from '../disk/data-files.js';
-import { rm } from '../disk/renames.js';
+import { makeFolder } from '../disk/folder.js';
+import { rename, rm } from '../disk/renames.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { ClickHouseAddress } from '../settings/store-address.js';
 import { emptyCopy, exchangeFile } from './clean-copy.js';
@@ -56,10 +57,10 @@ import { StoreUnavailable } from './store-fault.js';
 import { Turns } from './turns.js';
 
 /** Names the work of whoever changes tables, or their definitions, prices and rates. */
-const SCHEMA = 'schema';
+export const SCHEMA = 'schema';
 
 /** Names the work of whoever copies state. */
-const PUBLISH = 'publish';
+export const PUBLISH = 'publish';
 
 /** Names the work of whoever exchanges tables for copies of them. */
 const EXCHANGE = 'exchange';
@@ -71,13 +72,7 @@ const READS_AT_MOST = 3;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
 /** The name is a database's: it goes into a statement as it is. */
-export function connectTo({
-  urls,
-  username,
-  password,
-  database,
-  cluster,
-}: ClickHouseAddress): ClickHouseServers {
+function connectTo({ urls, username, password, database, cluster }: ClickHouseAddress): ClickHouseServers {
   const servers = urls.map((url) => ({
     url,
     client: createClient({
@@ -99,7 +94,7 @@ export function connectTo({
  * Creates the database if it is missing. A user without that right can use one that somebody else has created. Throws a UsageError where
  * that can't be, or there is none to read, and StoreUnavailable when no server can be reached.
  */
-export async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
+async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
   const servers = connectTo({ ...address, database: 'system' });
   const urls = address.urls.join(' or ');
   try {
@@ -123,20 +118,20 @@ export async function requireDatabase(address: ClickHouseAddress, isReading = fa
   }
 }
 
+/** Connects to a database. Makes it, and throws, as requireDatabase does. */
+export async function connectToDatabase(
+  address: ClickHouseAddress,
+  isReading = false,
+): Promise<ClickHouseServers> {
+  await requireDatabase(address, isReading);
+  return connectTo(address);
+}
+
 /** Opens the file in which batches are checked. A reader can't make its tables, so they are made before. */
 async function openStaging(folder: string, settings: StoreOptions): Promise<DuckDBInstance> {
   if (settings.isReading === true && !existsSync(join(folder, STAGING))) {
-    const writing = { ...settings, isReading: false };
-    const made = await openInstance(folder, STAGING, writing);
-    await withWriter(
-      made,
-      () => undefined,
-      async (writer) => {
-        await applyDuckDbChanges(writer, settings);
-        writer.connection.closeSync();
-      },
-    );
-    made.closeSync();
+    makeFolder(folder);
+    await rename(join(folder, await emptyCopy(folder, settings)), join(folder, STAGING));
   }
   return openInstance(folder, STAGING, settings);
 }
@@ -209,10 +204,7 @@ export class ClickHouseStore implements Store {
     return ClickHouseStore.with(
       folder,
       settings,
-      async () => {
-        await requireDatabase(address, settings.isReading);
-        return connectTo(address);
-      },
+      () => connectToDatabase(address, settings.isReading),
       elsewhere,
     );
   }
@@ -528,10 +520,7 @@ export class ClickHouseStore implements Store {
   }
 
   async refresh(): Promise<string[]> {
-    const work = async () => {
-      if (await isOfNewerVersion(this.defined)) return [];
-      return this.writing(() => bringUpToDate(this.defined, this.settings, true));
-    };
+    const work = () => this.writing(() => bringUpToDate(this.defined, this.settings, true));
     const replaced = await this.ledger.leading(SCHEMA, work, 'waits');
     return sentencesOf(replaced ?? [], this.settings);
   }

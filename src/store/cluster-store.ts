@@ -7,11 +7,9 @@ import type { ClickHouseAddress, PostgresAddress } from '../settings/store-addre
 import { firstNumber, LeaseLedger } from './clickhouse/lease-ledger.js';
 import { ClickHouseStore, type Elsewhere } from './clickhouse-store.js';
 import type { StoreOptions } from './duckdb-store.js';
-import { requireMoved } from './move/move-target.js';
 import { Leases } from './postgres/leases.js';
-import { openingFaultOf } from './postgres/postgres-fault.js';
-import { applyChanges } from './postgres/postgres-schema.js';
-import { PostgresSession, type Statement, type Transaction } from './postgres/postgres-session.js';
+import { openState, requireMoved } from './postgres/postgres-schema.js';
+import type { PostgresSession, Statement, Transaction } from './postgres/postgres-session.js';
 import { literalsOf } from './postgres/row-literals.js';
 import { writeStateRows } from './postgres/state-files.js';
 import { asPublished, Publisher } from './postgres/state-publisher.js';
@@ -80,12 +78,9 @@ export class ClusterStore implements Store {
     settings: StoreOptions,
     openData: (elsewhere: Elsewhere) => Promise<ClickHouseStore>,
   ): Promise<ClusterStore> {
-    const state = PostgresSession.of(address);
+    const state = await openState(address, settings);
     const leases = new Leases(state, firstNumber);
     try {
-      await applyChanges(state, settings).catch((error: unknown) => {
-        throw openingFaultOf(error, `${address.host}:${address.port}`);
-      });
       await requireMoved(state);
       const data = await openData({ state, ledger: new LeaseLedger(state, leases) });
       const publisher = new Publisher(state, (work) => data.publishing(work));

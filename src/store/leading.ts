@@ -1,7 +1,7 @@
 import { ALL_GROUPS } from './group.js';
 import type { Store } from './store.js';
 
-/** Does work once, with all groups that this node can lead now: held together until the work ends. What it settles counts only under these leases. */
+/** Does work once, with all groups that this node can lead now: held together until the work ends. Its settles count only under these leases. */
 export async function withLed(
   store: Pick<Store, 'trying'>,
   work: (led: ReadonlySet<number>) => Promise<void>,

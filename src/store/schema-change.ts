@@ -96,13 +96,17 @@ export async function isOfOtherEngine(database: Defined): Promise<boolean> {
 /** Whether a newer version has made the tables, beside which this one may run. It can use them as they are, since changes only add. */
 export async function isOfNewerVersion(database: Defined): Promise<boolean> {
   if (database.isShared !== true || !(await database.tables()).has('facts')) return false;
-  return isNewerVersion((await factsIn(database)).get('version') ?? '');
+  return isMadeByNewer(database, await factsIn(database));
+}
+
+function isMadeByNewer({ isShared }: Defined, facts: ReadonlyMap<string, string>): boolean {
+  return isShared === true && isNewerVersion(facts.get('version') ?? '');
 }
 
 /**
  * Brings functions, tables, views and reference data up to date: those whose meaning has changed since they were made. The steps are
- * recorded at the end and can be repeated, because an engine without transactions may be cut off between them. Answers the facts of files of
- * reference data that aren't used, since other nodes have brought newer ones.
+ * recorded at the end and can be repeated, because an engine without transactions may be cut off between them. Leaves a database as
+ * it is that a newer version has made. Answers the facts of files of reference data that aren't used, since other nodes have brought newer ones.
  */
 export async function bringUpToDate(
   database: Defined,
@@ -111,6 +115,7 @@ export async function bringUpToDate(
 ): Promise<string[]> {
   const { definitions, define, run } = database;
   const facts = await factsIn(database);
+  if (isMadeByNewer(database, facts)) return [];
   const present = new Map([['definitions', definitions.days]]);
   if (database.engine !== undefined) present.set('engine', database.engine);
   if (database.isShared === true) present.set('version', VERSION);

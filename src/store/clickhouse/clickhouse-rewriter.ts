@@ -50,7 +50,7 @@ const SETTINGS = {
 } as const;
 
 /** How long replicas may take to fetch the rows of a copy. */
-const FETCH_SECONDS = '3600';
+const FETCH_SECONDS = 3600;
 
 interface Column {
   readonly name: string;
@@ -304,8 +304,8 @@ export class ClickHouseRewriter {
     if (session.cluster === undefined) return;
     const copies = await tablesOnAll(session, (table) => table.comment === comment);
     const patient = session.with({
-      receive_timeout: Number(FETCH_SECONDS),
-      distributed_ddl_task_timeout: FETCH_SECONDS,
+      receive_timeout: FETCH_SECONDS,
+      distributed_ddl_task_timeout: String(FETCH_SECONDS),
     });
     for (const { name } of copies) await patient.run(`SYSTEM SYNC REPLICA ${name}`);
   }

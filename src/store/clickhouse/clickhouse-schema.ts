@@ -238,8 +238,8 @@ async function makeFunctions(session: ClickHouseSession): Promise<void> {
 }
 
 /**
- * Brings a ClickHouse database up to date, as applyChanges does for DuckDB, unless that of several nodes is a newer version's. Each step can be done twice, and is noted when it is done. After
- * an interruption the next run goes on from there.
+ * Brings a ClickHouse database up to date, as applyChanges does for DuckDB, unless that of several nodes is a newer version's. Each step can be
+ * done twice, and is noted when it is done. After an interruption the next run goes on from there.
  */
 export async function applyChanges(
   session: ClickHouseSession,

@@ -3,12 +3,11 @@ import type { ClickHouseAddress, PostgresAddress } from '../../settings/store-ad
 import { applyChanges as applyDataChanges, definedIn, requireHome } from '../clickhouse/clickhouse-schema.js';
 import { ClickHouseSession } from '../clickhouse/clickhouse-session.js';
 import { firstNumber } from '../clickhouse/lease-ledger.js';
-import { connectTo, requireDatabase } from '../clickhouse-store.js';
+import { connectToDatabase, PUBLISH, SCHEMA } from '../clickhouse-store.js';
 import { ALL_GROUPS } from '../group.js';
 import { Leases } from '../postgres/leases.js';
-import { openingFaultOf } from '../postgres/postgres-fault.js';
-import { applyChanges as applyStateChanges } from '../postgres/postgres-schema.js';
-import { PostgresSession } from '../postgres/postgres-session.js';
+import { openState } from '../postgres/postgres-schema.js';
+import type { PostgresSession } from '../postgres/postgres-session.js';
 import { Publisher } from '../postgres/state-publisher.js';
 import type { ReferencePaths } from '../reference-data.js';
 import { STATE_TABLES } from '../state/homes.js';
@@ -21,16 +20,7 @@ const MOVE = 'move';
 /** By which the server tells the inserts of a move from others. */
 const COMMENT = 'daybook move';
 
-const UNFINISHED = 'SELECT 1 AS found FROM moves WHERE finished_at IS NULL';
-
-/** Throws a UsageError for databases that a store is being moved into: only some of its rows are there. */
-export async function requireMoved(state: Pick<PostgresSession, 'select'>): Promise<void> {
-  const [unfinished] = await state.select(UNFINISHED);
-  if (unfinished !== undefined)
-    throw new UsageError(
-      'A store is being moved into the databases of DAYBOOK_STORE and DAYBOOK_STATE: wait for "daybook move", or run it again if it was stopped.',
-    );
-}
+const COPIED = 'INSERT INTO moved_pieces VALUES ($piece) ON CONFLICT DO NOTHING';
 
 /** The two databases that a store is moved into. Rows of data count for nobody before `finish`, and no node starts. */
 export class MoveTarget {
@@ -49,21 +39,17 @@ export class MoveTarget {
     settings: ReferencePaths & { readonly now: number },
   ): Promise<MoveTarget> {
     const { clickhouse, postgres } = addresses;
-    const state = PostgresSession.of(postgres);
+    const state = await openState(postgres, settings);
     const leases = new Leases(state, firstNumber);
     let all: ClickHouseSession | undefined;
     try {
-      await applyStateChanges(state, settings).catch((error: unknown) => {
-        throw openingFaultOf(error, `${postgres.host}:${postgres.port}`);
-      });
-      await requireDatabase(clickhouse);
-      const session = new ClickHouseSession(connectTo(clickhouse));
+      const session = new ClickHouseSession(await connectToDatabase(clickhouse));
       // A piece can have days of many months, and of each group's builds.
       all = session.with({ log_comment: COMMENT, max_partitions_per_insert_block: '0' });
       await requireHome(definedIn(session, true), true);
-      const definitions = await leases.leading('schema', () => applyDataChanges(session, settings, true));
+      const definitions = await leases.leading(SCHEMA, () => applyDataChanges(session, settings, true));
       const publisher = new Publisher(state, (work) =>
-        leases.leading('publish', () => work((sql) => session.run(sql))),
+        leases.leading(PUBLISH, () => work((sql) => session.run(sql))),
       );
       return new MoveTarget(state, all, leases, publisher, definitions);
     } catch (error) {
@@ -132,10 +118,7 @@ export class MoveTarget {
 
   /** Copies a piece of a table of state, all of it or nothing. */
   async keepState(piece: string, statements: readonly string[]): Promise<void> {
-    await this.state.run([
-      ...statements.map((sql) => ({ sql })),
-      { sql: 'INSERT INTO moved_pieces VALUES ($piece) ON CONFLICT DO NOTHING', parameters: { piece } },
-    ]);
+    await this.state.run([...statements.map((sql) => ({ sql })), { sql: COPIED, parameters: { piece } }]);
   }
 
   /** Writes the rows of a Parquet file in the place of those that an earlier attempt left. */
@@ -151,13 +134,11 @@ export class MoveTarget {
       );
   }
 
-  /** Notes that pieces are copied, or have to be copied again. */
+  /** Notes that a piece is copied, or has to be copied again. */
   async note(piece: string, isCopied: boolean): Promise<void> {
     await this.state.run([
       {
-        sql: isCopied
-          ? 'INSERT INTO moved_pieces VALUES ($piece) ON CONFLICT DO NOTHING'
-          : 'DELETE FROM moved_pieces WHERE piece = $piece',
+        sql: isCopied ? COPIED : 'DELETE FROM moved_pieces WHERE piece = $piece',
         parameters: { piece },
       },
     ]);

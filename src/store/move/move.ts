@@ -113,7 +113,7 @@ class Mover {
     await target.note(piece.name, true);
   }
 
-  /** Compares all rows, on each server. What differs isn't noted as copied any more. */
+  /** Compares all rows, on each server. A piece that differs isn't noted as copied any more. */
   async compare(): Promise<Pick<Moved, 'digests' | 'differences'>> {
     const differences: Difference[] = await this.compareState();
     let digests = STATE_TABLES.length;

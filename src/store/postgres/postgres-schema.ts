@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../../exit.js';
+import type { PostgresAddress } from '../../settings/store-address.js';
 import { quote, readSql, readSqlFolder } from '../sql-text.js';
 import { isCounted, isPublished, isState, STATE_TABLES } from '../state/homes.js';
-import type { PostgresSession, Transaction } from './postgres-session.js';
+import { openingFaultOf } from './postgres-fault.js';
+import { PostgresSession, type Transaction } from './postgres-session.js';
 
 /** The oldest version that has all that the statements use. */
 const OLDEST = 140_000;
@@ -90,6 +92,30 @@ export async function applyChanges(
         },
       ]);
   });
+}
+
+/** Connects to a database and brings it up to date: see applyChanges. Throws StoreUnavailable when it can't be reached. */
+export async function openState(
+  address: PostgresAddress,
+  settings: Parameters<typeof applyChanges>[1],
+): Promise<PostgresSession> {
+  const session = PostgresSession.of(address);
+  try {
+    await applyChanges(session, settings);
+    return session;
+  } catch (error) {
+    await session.close();
+    throw openingFaultOf(error, `${address.host}:${address.port}`);
+  }
+}
+
+/** Throws a UsageError for databases that a store is being moved into: only some of its rows are there. */
+export async function requireMoved(session: Pick<PostgresSession, 'select'>): Promise<void> {
+  const [unfinished] = await session.select('SELECT 1 AS found FROM moves WHERE finished_at IS NULL');
+  if (unfinished !== undefined)
+    throw new UsageError(
+      'A store is being moved into the databases of DAYBOOK_STORE and DAYBOOK_STATE: wait for "daybook move", or run it again if it was stopped.',
+    );
 }
 
 async function requireServer(session: PostgresSession): Promise<void> {
