@@ -5,6 +5,7 @@ import { KILLS, SEED } from '../faults/settings.js';
 import { randomOf } from '../random.js';
 import { NodeCluster } from './node-cluster.js';
 import { faultsOf } from './outcome.js';
+import { serverFaults } from './server-faults.js';
 
 test(`one node on two ClickHouse servers that die, hang and break off loses and doubles nothing, seed ${SEED}`, async () => {
   const front = await FrontProcess.start({ servers: 2 });
@@ -18,13 +19,7 @@ test(`one node on two ClickHouse servers that die, hang and break off loses and 
       return { DAYBOOK_STORE: `clickhouse://ada:secret@${ports.join()}/acme?cluster=eu` };
     },
     more: {
-      'break off': () => front.take('cut', { match: '^INSERT', times: 1 + Math.floor(random() * 3) }),
-      'lose a server': async () => {
-        const server = Math.floor(random() * 2);
-        await front.take('refuse', { server });
-        await wait(random() * 2000);
-        await front.take('answer', { server });
-      },
+      ...serverFaults(front, random),
       'kill the servers': async () => {
         await front.kill();
         await wait(random() * 1000);

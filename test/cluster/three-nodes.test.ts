@@ -9,6 +9,7 @@ import { withCredentials } from '../s3/s3-credentials.js';
 import { S3Server } from '../s3/s3-server.js';
 import { NodeCluster } from './node-cluster.js';
 import { faultsOf } from './outcome.js';
+import { serverFaults } from './server-faults.js';
 
 /** Longer than a lease is held. */
 const FREEZE_MS = 75_000;
@@ -49,13 +50,7 @@ test(`three nodes that die, sleep past their leases, are cut off and get a new v
       };
     },
     more: {
-      'break off': () => front.take('cut', { match: '^INSERT', times: 1 + Math.floor(random() * 3) }),
-      'lose a server': async () => {
-        const server = Math.floor(random() * 2);
-        await front.take('refuse', { server });
-        await wait(random() * 2000);
-        await front.take('answer', { server });
-      },
+      ...serverFaults(front, random),
       'kill a server': async () => {
         const one = random() < 0.5 ? front : behind;
         await one.kill();

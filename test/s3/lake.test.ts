@@ -9,6 +9,7 @@ import { readSnapshot } from '../../src/lake/snapshot.js';
 import { readConfig } from '../../src/settings/config.js';
 import { ask, build, event } from '../lake/lake-world.js';
 import { temporaryFolder, World } from '../world.js';
+import * as published from './published.js';
 import { withCredentials } from './s3-credentials.js';
 import { S3Server } from './s3-server.js';
 
@@ -27,27 +28,8 @@ function node(): Lake {
   return new Lake({ data: join(temporaryFolder(), 'data'), lakeKeepDays: 30, lake }, world.clock);
 }
 
-/** An organization's table as a reader of Delta Lake finds it: the files that its commits add and don't remove, from the first commit on. */
-function filesOf(table: string, orgId = 'acme'): string[] {
-  const start = `lake/${orgId}/${table}/`;
-  const files = new Set<string>();
-  const commits = server.keys(`${start}_delta_log/`).filter((key) => /\d{20}\.json$/.test(key));
-  expect(commits.map((key) => Number(key.slice(-25, -5)))).toEqual([...commits.keys()]);
-  for (const key of commits)
-    for (const line of String(server.objects.get(key)).trim().split('\n')) {
-      const { add, remove } = JSON.parse(line) as { add?: { path: string }; remove?: { path: string } };
-      if (add !== undefined) files.add(add.path);
-      if (remove !== undefined) expect(files.delete(remove.path)).toBe(true);
-    }
-  for (const path of files) expect(server.objects.has(`${start}${path}`)).toBe(true);
-  return [...files].sort();
-}
-
-/** What the current snapshot of an organization names, which must be there. */
-function inSnapshot(table: string, orgId = 'acme'): string[] {
-  const snapshot = JSON.parse(String(server.objects.get(`lake/${orgId}/_snapshot.json`)));
-  return snapshot.tables[table].files.map(({ path }: { path: string }) => path).sort();
-}
+const filesOf = (table: string, orgId = 'acme') => published.filesOf(server, table, orgId);
+const inSnapshot = (table: string, orgId = 'acme') => published.inSnapshot(server, table, orgId);
 
 async function differences(lake: Lake): Promise<unknown[]> {
   return [...(await lake.verify(world.store)).differences];

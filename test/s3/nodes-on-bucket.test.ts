@@ -9,6 +9,7 @@ import { postgresDatabase } from '../postgres/server.js';
 import { daybook, servedWith, TODAY } from '../program.js';
 import { until } from '../service.js';
 import { event, lines, temporaryFolder } from '../world.js';
+import { commitsOf, filesOf, inSnapshot } from './published.js';
 import { withCredentials } from './s3-credentials.js';
 import { S3Server } from './s3-server.js';
 
@@ -76,20 +77,8 @@ test.runIf(hasPostgres())(
     server.delayOf = () => 0;
     await command(second, 'build');
     for (const [orgId, ids] of sent) {
-      const start = `lake/${orgId}/events/`;
-      const files = new Set<string>();
-      const commits = server.keys(`${start}_delta_log/`).filter((key) => /\d{20}\.json$/.test(key));
-      expect(commits.length).toBeGreaterThan(1);
-      expect(commits.map((key) => Number(key.slice(-25, -5)))).toEqual([...commits.keys()]);
-      for (const key of commits)
-        for (const line of String(server.objects.get(key)).trim().split('\n')) {
-          const { add, remove } = JSON.parse(line) as { add?: { path: string }; remove?: { path: string } };
-          if (add !== undefined) files.add(add.path);
-          if (remove !== undefined) expect(files.delete(remove.path)).toBe(true);
-        }
-      const snapshot = JSON.parse(String(server.objects.get(`lake/${orgId}/_snapshot.json`)));
-      const named = snapshot.tables.events.files.map(({ path }: { path: string }) => path);
-      expect([...files].sort()).toEqual(named.sort());
+      expect(commitsOf(server, 'events', orgId).length).toBeGreaterThan(1);
+      expect(filesOf(server, 'events', orgId)).toEqual(inSnapshot(server, 'events', orgId));
       for (const { url } of nodes) {
         const sql = 'SELECT event_id FROM events ORDER BY event_id';
         const { data } = await post(url, orgId, '/api/v1/sql', JSON.stringify({ sql }));
