@@ -5,6 +5,8 @@ import { countOf, dayName, dollars, type Message, percent, silentSentence } from
 
 /** How many bytes of an answer are read: those of a few rows have far fewer. */
 const ANSWER_BYTES = 1 << 20;
+/** How long one answer may take: nobody waits for the message. */
+const ANSWER_MS = 60_000;
 /** How many names of a kind have moved most. */
 const MOVERS = 3;
 /** Smaller changes aren't told: USD. */
@@ -66,7 +68,6 @@ export async function digestMessage(
 ): Promise<Message> {
   const end = addDays(week, 6);
   const range = { startDate: week, endDate: end, ...(team === '' ? {} : { team }) };
-  const signal = AbortSignal.timeout(60_000);
   /** What a route answers; undefined where it may not tell. */
   const read = async (
     path: string,
@@ -79,7 +80,7 @@ export async function digestMessage(
         accept: 'application/json',
         bytes: ANSWER_BYTES,
       },
-      signal,
+      AbortSignal.timeout(ANSWER_MS),
     );
     if (status === 403) return undefined;
     if (status !== 200 || !isWhole) throw new Error(`${path} answers ${status}: ${text.slice(0, 200)}`);
