@@ -39,6 +39,8 @@ export interface ClusterOptions {
   readonly settingsOf: SettingsOf;
   /** How long a node sleeps at most. One of several does while the others go on. */
   readonly freezeMs?: number;
+  /** How long senders rest at most after a body. */
+  readonly restMs?: number;
   /** How much that was acknowledged waits where all nodes find it. */
   readonly waiting?: () => number;
   /** What else goes wrong, with the stores. */
@@ -87,7 +89,7 @@ export class NodeCluster {
     const any = randomOf(options.seed + 10);
     const url = () => nodes[Math.floor(any() * nodes.length)]?.url ?? '';
     cluster.senders = cluster.ledgers.map(
-      (ledger, index) => new Sender(ledger, url, keys[index] ?? '', index === 1),
+      (ledger, index) => new Sender(ledger, url, keys[index] ?? '', index === 1, options.restMs),
     );
     const twins = await cluster.key('twins', 'owner', '--user', 'ada');
     cluster.twins = new Twins(
@@ -132,6 +134,17 @@ export class NodeCluster {
       this.disturbed[name] = (this.disturbed[name] ?? 0) + 1;
       await wait(this.upTo(500));
       for (const { refusal } of this.senders) if (refusal !== undefined) throw refusal;
+    }
+  }
+
+  /** Lets nothing more go wrong until the nodes show pairs of events that they didn't show before. */
+  async recover(): Promise<void> {
+    await this.asleep;
+    await this.building;
+    const shown = this.twins?.newest[0];
+    while (this.twins?.newest[0] === shown) {
+      await this.node.run('build');
+      await wait(1000);
     }
   }
 

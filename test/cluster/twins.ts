@@ -10,6 +10,7 @@ const DAYS = [addDays(TODAY, -3), addDays(TODAY, -2)] as const;
 const LATER_MS = 1000;
 
 const TIMEOUT_MS = 5000;
+const PAUSE_MS = 200;
 
 interface Totals {
   readonly askedAt: number;
@@ -53,20 +54,21 @@ export class Twins {
         const answer = await this.fetch(`${url}/api/v1/events`, { method: 'POST', body });
         if (answer?.status === 200) break;
       }
+      await wait(PAUSE_MS);
     }
   }
 
   private async ask(url: string): Promise<void> {
-    const range = `startDate=${DAYS[0]}&endDate=${DAYS[1]}&interval=day`;
+    const range = `startDate=${DAYS[0]}&endDate=${DAYS[1]}`;
     while (!this.isOver) {
       const askedAt = performance.now();
-      const answer = await this.fetch(`${url}/api/v1/analytics/summary?${range}`);
+      const answer = await this.fetch(`${url}/api/v1/analytics/activity?${range}`);
       const answeredAt = performance.now();
       if (answer?.status !== 200) continue;
-      const { data } = answer.body as { data: { date: string; user_turns: number }[] };
-      const counts = DAYS.map((day) => data.find(({ date }) => date === day)?.user_turns ?? 0);
+      const { data } = answer.body as { data: { date: string; user_messages: number }[] };
+      const counts = DAYS.map((day) => data.find(({ date }) => date === day)?.user_messages ?? 0);
       this.judge({ askedAt, answeredAt, counts });
-      await wait(50);
+      await wait(PAUSE_MS);
     }
   }
 

@@ -131,7 +131,7 @@ export class Ledger {
   }
 }
 
-/** Sends events over HTTP and OTLP without a pause while a service runs, one body after the other. */
+/** Sends events over HTTP and OTLP while a service runs, one body after the other. */
 export class Sender {
   /** How many bodies of each kind were acknowledged. */
   readonly taken: Record<Kind, number> = { events: 0, 'telemetry in JSON': 0, 'telemetry in protobuf': 0 };
@@ -147,6 +147,8 @@ export class Sender {
     private readonly key: string,
     /** Whether it sends what nobody acknowledged again until somebody does, and some of what was acknowledged too. */
     private readonly repeats: boolean,
+    /** How long it rests at most after a body. */
+    private readonly restMs = 60,
   ) {
     this.ended = this.run().catch((error) => {
       this.refusal = error;
@@ -175,7 +177,7 @@ export class Sender {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: bytes, signal });
       const said = await answer.text();
-      await new Promise((resolve) => setTimeout(resolve, this.ledger.upTo(60)));
+      await new Promise((resolve) => setTimeout(resolve, this.ledger.upTo(this.restMs)));
       if (answer.status === 503) return false;
       // All of it is acknowledged, or none.
       if (answer.status === 200 && /^$|^\{\}$|"rejected":0/.test(said)) return true;

@@ -61,6 +61,13 @@ export class Replica {
     return this.log.applied ?? 0;
   }
 
+  /** What the list of replicated tables says of it: when the oldest statement was done that it hasn't. */
+  private get delay(): string {
+    const next = this.log.read(this.applied + 1);
+    const seconds = next === undefined ? 0 : Math.floor((Date.now() - next.at) / 1000);
+    return `(SELECT currentDatabase() AS database, 0 AS is_readonly, 0 AS is_session_expired, ${seconds} AS absolute_delay)`;
+  }
+
   /** Does the statements of the log, for ever. */
   async follow(): Promise<void> {
     for (let number = this.applied + 1; ; ) {
@@ -83,7 +90,10 @@ export class Replica {
   }
 
   readonly run = async (statement: Statement, format: string | undefined): Promise<Done> => {
-    if (!isWriting(statement)) return { rows: await this.engine.run(statement, format) };
+    if (!isWriting(statement)) {
+      const query = statement.query.replaceAll('system.replicas', this.delay);
+      return { rows: await this.engine.run({ ...statement, query }, format) };
+    }
     if (this.lag === undefined) throw new EngineError(242, 'TABLE_IS_READ_ONLY', 'Table is in readonly mode');
     const { rows, number } = await this.forward(statement, format);
     while (this.applied < number) {
@@ -106,7 +116,12 @@ export class Replica {
     const answer = await fetch(`${this.primary}/?${asked}`, { method: 'POST', body: sent }).catch(() => {
       throw new EngineError(999, 'KEEPER_EXCEPTION', 'Connection loss');
     });
-    const rows = new Uint8Array(await answer.arrayBuffer());
+    const rows = await answer.arrayBuffer().then(
+      (bytes) => new Uint8Array(bytes),
+      () => {
+        throw new EngineError(319, 'UNKNOWN_STATUS_OF_INSERT', 'Unknown status, client must retry');
+      },
+    );
     if (!answer.ok) throw new Error(Buffer.from(rows).toString());
     return { rows, number: Number(answer.headers.get(NUMBER) ?? 0) };
   }
