@@ -24,6 +24,8 @@ COPY --from=build /opt/daybook/dist dist
 COPY sql sql
 COPY data data
 COPY docs docs
+# The files of whoever builds it may be readable for nobody else.
+RUN chmod -R a+rX package.json CHANGELOG.md LICENSE sql data docs
 RUN mkdir -m 700 /var/lib/daybook && chown node:node /var/lib/daybook
 # A number, by which Kubernetes sees that it isn't root: node of the base image.
 USER 1000:1000

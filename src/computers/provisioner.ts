@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { withoutCredentials } from '../network/url-credentials.js';
+import { inTurn } from '../store/leading.js';
 import { ulid } from '../ulid.js';
 import { JobFailed } from './agent-message.js';
 import { NoAnswer, NotConnected, type Relay } from './agent-relay.js';
@@ -10,9 +10,6 @@ import { COMMAND_MS } from './repository-clone.js';
 
 /** How long the agent may take for one repository: longer than it gives itself. */
 const JOB_MS = 2 * COMMAND_MS;
-
-/** How often to look whether another node has ended its work on a computer, in milliseconds. */
-const LOOK_MS = 500;
 
 /** Another node has taken over a step, because this one was taken for dead. */
 class TakenOver extends Error {}
@@ -87,11 +84,7 @@ export class Provisioner {
 
   /** Does work when no other node works on the computer. */
   private queue(computer: Pick<Computer, 'id'>, work: () => Promise<void>): void {
-    this.inOrder(computer, async () => {
-      const isDone = () => work().then(() => true);
-      while (!this.stopping.signal.aborted && (await this.trying(computer.id, isDone)) === undefined)
-        await wait(LOOK_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-    });
+    this.inOrder(computer, () => inTurn((own) => this.trying(computer.id, own), work, this.stopping.signal));
   }
 
   /** Does work on a computer when this process has ended what it did before. */

@@ -151,16 +151,8 @@ export class Acknowledged implements Waiting {
   }
 
   /** Looks for unreadable files in the inbox of a data folder, and changes nothing. Only drains know the files that the store fails on. */
-  static async look(data: string, clock: () => number): Promise<readonly SetAside[]> {
-    const folder = join(data, 'inbox');
-    try {
-      return await new Acknowledged(folder, 0, clock).search();
-    } catch (error) {
-      // A folder that was never made has nothing that waits.
-      if (codeOf(error) === 'ENOENT') return [];
-      if (codeOf(error) === '') throw error;
-      return [{ path: folder, reason: unreadable(error) }];
-    }
+  static look(data: string, clock: () => number): Promise<readonly SetAside[]> {
+    return new Acknowledged(join(data, 'inbox'), 0, clock).search();
   }
 
   private async search(): Promise<readonly SetAside[]> {
@@ -252,11 +244,12 @@ export class Acknowledged implements Waiting {
     this.held.files = Math.max(0, this.held.files - 1);
   }
 
-  /** The names in a folder, in order; none for an unreadable one, which is set aside. */
+  /** The names in a folder, in order: none if nothing was ever put there, or for an unreadable one, which is set aside. */
   private async namesIn(folder: string): Promise<string[]> {
     try {
       return (await readdir(folder)).sort();
     } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
       if (codeOf(error) === '') throw error;
       this.aside.put(folder, codeOf(error) === 'ENOTDIR' ? FOREIGN : unreadable(error));
       return [];

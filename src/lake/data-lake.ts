@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { MS_PER_DAY } from '../day.js';
 import { writeWhole } from '../disk/folder.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { S3Address } from '../settings/store-address.js';
+import { inTurn } from '../store/leading.js';
 import { Queue } from '../store/queue.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { StoreUnavailable } from '../store/store-fault.js';
@@ -15,9 +15,6 @@ import { type Publication, Publisher } from './publisher.js';
 import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
 import { knownDays, peopleRevisions } from './stored-days.js';
 import { compare, distrust, type Verified } from './verify.js';
-
-/** How often to look whether another node has ended its work in the lake. */
-const LOOK_MS = 500;
 
 /** The lake could not be written. The days are built all the same. */
 export class LakeFailed extends Error {
@@ -52,6 +49,7 @@ export class Lake {
   private readonly bucket: LakeBucket | undefined;
   private readonly publisher: Publisher;
   private readonly queue = new Queue();
+  private readonly closing = new AbortController();
   /** Whether every day of the store is published, except for those that `publish` is called with. */
   private isWhole = false;
   /** The newest change of people that is published, of each organization. */
@@ -63,7 +61,7 @@ export class Lake {
   ) {
     this.folder = join(data, LAKE);
     this.bucket = lake === undefined ? undefined : new LakeBucket(lake, this.folder);
-    this.publisher = new Publisher(this.folder, lakeKeepDays * MS_PER_DAY, this.bucket);
+    this.publisher = new Publisher(this.folder, lakeKeepDays * MS_PER_DAY, this.closing.signal, this.bucket);
   }
 
   /**
@@ -72,7 +70,7 @@ export class Lake {
    */
   async publish(store: Store, days: readonly OrgDay[]): Promise<void> {
     await this.exclusive(store, async () => {
-      if (this.publisher.isClosing) return;
+      if (this.closing.signal.aborted) return;
       // Another node may have built days and ended before it published them.
       const isFull = !this.isWhole || this.bucket !== undefined;
       this.isWhole = false;
@@ -86,7 +84,7 @@ export class Lake {
             from: own[0],
             to: own.at(-1),
           });
-      this.isWhole = left.length === 0 && !this.publisher.isClosing;
+      this.isWhole = left.length === 0 && !this.closing.signal.aborted;
       this.people = people;
     });
   }
@@ -169,7 +167,7 @@ export class Lake {
 
   /** Stops a running publication at its next step. The next start goes on with it. */
   async close(): Promise<void> {
-    this.publisher.isClosing = true;
+    this.closing.abort();
     await this.queue.run(async () => {});
   }
 
@@ -178,14 +176,11 @@ export class Lake {
    * for its turn.
    */
   private exclusive(store: Store, work: () => Promise<void>): Promise<boolean> {
-    const isDone = () => work().then(() => true);
     return this.queue.run(async () => {
       try {
-        if (this.bucket === undefined) return await isDone();
-        while ((await store.trying('lake', isDone)) === undefined) {
-          if (this.publisher.isClosing) return false;
-          await wait(LOOK_MS);
-        }
+        if (this.bucket !== undefined)
+          return await inTurn((own) => store.trying('lake', own), work, this.closing.signal);
+        await work();
         return true;
       } catch (error) {
         // If the disk is full, other parts of the service need the room.

@@ -91,14 +91,14 @@ async function each<T>(
 
 /** Writes the files of the lake. */
 export class Publisher {
-  /** Whether it ends before the next organizations. The next start goes on with them. */
-  isClosing = false;
   private readonly staging: NewFiles;
 
   /** `lake` is its folder; `keepMs` is how long replaced files are kept. */
   constructor(
     private readonly lake: string,
     private readonly keepMs: number,
+    /** Aborts when it shall end before the next organizations. The next start goes on with them. */
+    private readonly closing: AbortSignal,
     /** Where the lake is, if it isn't in the folder. */
     private readonly bucket?: LakeBucket,
   ) {
@@ -118,7 +118,7 @@ export class Publisher {
     const left: string[] = [];
     const failed: unknown[] = [];
     const publish = async (publication: Publication) => {
-      if (this.isClosing) return;
+      if (this.closing.aborted) return;
       try {
         left.push(...(await this.publishSome(store, publication, now)));
       } catch (error) {

@@ -17,7 +17,7 @@ import type { Watcher } from '../ingest/settle-schedule.js';
 import { Lake } from '../lake/data-lake.js';
 import { keepTidy } from '../lake/fetched-lake.js';
 import { updatePrices } from '../money/update-prices.js';
-import type { Config } from '../settings/config.js';
+import { type Config, placesOf } from '../settings/config.js';
 import { does } from '../settings/setting-list.js';
 import { finishErasuresIn } from '../socket/commands.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
@@ -112,6 +112,11 @@ export async function serve(
     const trusted = trustedForAddresses(config);
     // A warning with a provider: it sends people back only to addresses that it knows, but the operator should know which ones those are.
     if (trusted !== undefined) serving.log[config.oidc === undefined ? 'info' : 'warn'](trusted);
+    const own = placesOf(config).flatMap(([name, place]) => (place === undefined ? [name] : []));
+    if (node !== undefined && own.length > 0 && !(await node.isAlone()))
+      serving.log.warn(
+        `Other nodes run too, and can't reach what is in this node's data folder: set ${new Intl.ListFormat('en').format(own)} to a bucket.`,
+      );
     for (const name of damagedLogs(config.data))
       serving.log.warn(
         `The end of the database's log could not be read: the log as it was is kept as ${name} in the data folder until you delete it.`,

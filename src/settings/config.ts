@@ -221,9 +221,14 @@ export function readConfig(variables: Variables) {
 
 type Parsed = z.infer<typeof Settings>;
 
+/** What can be in a bucket, by its setting: undefined for the data folder. */
+export function placesOf({ inbox, lake, objects }: Pick<Parsed, 'inbox' | 'lake' | 'objects'>) {
+  return Object.entries({ DAYBOOK_INBOX: inbox, DAYBOOK_LAKE: lake, DAYBOOK_OBJECTS: objects });
+}
+
 /** Throws a UsageError if two settings name the same objects of a bucket: each removes what it doesn't know. */
-function requireApart({ inbox, lake, objects }: Parsed): void {
-  const named = Object.entries({ DAYBOOK_INBOX: inbox, DAYBOOK_LAKE: lake, DAYBOOK_OBJECTS: objects });
+function requireApart(parsed: Parsed): void {
+  const named = placesOf(parsed);
   for (const [name, one] of named)
     for (const [other, two] of named)
       if (

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { ClickHouseServers } from '../../src/store/clickhouse/clickhouse-servers.js';
 import { ClickHouseSession } from '../../src/store/clickhouse/clickhouse-session.js';
+import { Replicas } from '../../src/store/clickhouse/replicas.js';
 import { ClickHouseStore } from '../../src/store/clickhouse-store.js';
 import { quote } from '../../src/store/sql-text.js';
 import { erasureOf } from '../../src/store/state/erasure-statements.js';
@@ -125,4 +126,35 @@ test('what all replicas have to do waits for them, and says so when one is away'
   await expect(
     session.with({ distributed_ddl_task_timeout: '1' }).run('DROP TABLE numbers SYNC'),
   ).rejects.toThrow("can't do this now (TIMEOUT_EXCEEDED)");
+});
+
+test('a server that is far behind is not asked, even if nothing was written lately', async () => {
+  const first = await FrontProcess.start({ isFollowed: true });
+  const second = await FrontProcess.start({ of: first });
+  const clients = [second, first].map((one) => ({
+    url: one.url(),
+    client: createClient({ url: one.url() }),
+  }));
+  const servers = new ClickHouseServers(clients, 'eu');
+  atEnd(() => servers.close());
+  const session = new ClickHouseSession(servers);
+  const replicas = new Replicas(session, { written: async () => [] });
+  const having = (newest: number) => {
+    const counting = { newest: [newest], holes: [] };
+    return replicas.having({ batch: counting, build: counting, exchanges: 0 });
+  };
+  expect((await having(1)).server?.url).toBe(second.url());
+  await second.lag('stopped');
+  const writer = new ClickHouseSession(createClient({ url: first.url() }));
+  atEnd(() => writer.close());
+  await writer.define('CREATE TABLE numbers (n BIGINT NOT NULL) ENGINE = MergeTree ORDER BY n');
+  // A few seconds are usual.
+  expect((await having(2)).server?.url).toBe(second.url());
+  const [waiting = ''] = readdirSync(join(first.folder, 'statements')).filter((name) =>
+    name.endsWith('.json'),
+  );
+  const path = join(first.folder, 'statements', waiting);
+  const statement = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...statement, at: statement.at - 3_600_000 }));
+  expect((await having(3)).server?.url).toBe(first.url());
 });

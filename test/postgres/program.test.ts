@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ClickHouseServer } from '../clickhouse/server.js';
 import { daybook, servedWith } from '../program.js';
+import { until } from '../service.js';
 import { ending, event, lines, temporaryFolder } from '../world.js';
 import { postgresDatabase } from './server.js';
 
@@ -32,16 +33,23 @@ test('two nodes serve what either of them was sent, with keys that a command mad
     code: 0,
   });
   expect(await daybook(['--data', second, 'build'], { env })).toMatchObject({ code: 0 });
-  for (const data of [first, second]) {
+  const logged = ['', ''];
+  for (const [index, data] of [first, second].entries()) {
     const { url, child } = await servedWith(env, data);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      logged[index] += text;
+    });
     const answer = await fetch(`${url}/api/v1/analytics/users?startDate=2026-06-10&endDate=2026-06-10`, {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(answer.status).toBe(200);
     const { data: users } = (await answer.json()) as { data: { user_id: string }[] };
     expect(users.map(({ user_id }) => user_id).sort()).toEqual(['ada', 'grace']);
-    child.kill('SIGTERM');
   }
+  const warning =
+    "Other nodes run too, and can't reach what is in this node's data folder: set DAYBOOK_INBOX, DAYBOOK_LAKE, and DAYBOOK_OBJECTS to a bucket.";
+  await until(() => logged[1]?.includes(warning) === true);
+  expect(logged[0]).not.toContain(warning);
 });
 
 test('a database that has state itself, and one without, are refused where the setting says otherwise', async () => {

@@ -12,6 +12,16 @@ import { Names } from './names.js';
 const PATIENCE_MS = 5000;
 const LOOK_MS = 200;
 
+/**
+ * How far a server may be behind at most, in seconds, to be asked. It is far less than for how long the ledger tells what was written: rows of
+ * before that aren't counted.
+ */
+const BEHIND_S = 300;
+
+/** How many tables of a server are behind by more, or can't know. Of SharedMergeTree none is listed. */
+const BEHIND = `SELECT 'behind' AS place, 0 AS number, count(*) AS row_count FROM system.replicas
+WHERE database = currentDatabase() AND (is_readonly OR is_session_expired OR absolute_delay > ${BEHIND_S})`;
+
 /** The table with the rows of a name, and the column of their numbers. */
 function placeOf({ table, kind }: Written): [table: string, column: string] {
   if (table === 'removed_days') return ['removed_days_rows', 'build'];
@@ -58,7 +68,7 @@ export class Replicas {
     const checked = server && this.checked.get(server);
     if (checked !== undefined && isUpTo(checked, counted)) return true;
     const written = await this.ledger.written(checked, counted);
-    if (written.length > 0 && !(await hasRows(session, written))) return false;
+    if (!(await hasRows(session, written))) return false;
     if (server !== undefined)
       this.checked.set(server, checked === undefined ? counted : newest(checked, counted));
     return true;
@@ -81,6 +91,7 @@ function newest(one: Counted, other: Counted): Counted {
   return { ...other, batch: of('batch'), build: of('build') };
 }
 
+/** Whether a server has rows that were written lately, and all of before. */
 async function hasRows(session: ClickHouseSession, written: readonly Written[]): Promise<boolean> {
   const numbers = new Map<string, number[]>();
   for (const one of written) {
@@ -92,7 +103,9 @@ async function hasRows(session: ClickHouseSession, written: readonly Written[]):
     return `SELECT ${quote(place)} AS place, ${column} AS number, count(*) AS row_count
     FROM ${table} WHERE ${column} IN (${some.join(', ')}) GROUP BY ${column}`;
   });
-  const rows = await session.select(counts.join(' UNION ALL '));
+  if (session.cluster !== undefined) counts.push(BEHIND);
+  const rows = counts.length === 0 ? [] : await session.select(counts.join(' UNION ALL '));
   const there = new Map(rows.map((row) => [`${row.place} ${row.number}`, Number(row.row_count)]));
+  if ((there.get('behind 0') ?? 0) > 0) return false;
   return written.every((one) => (there.get(`${placeOf(one).join(' ')} ${one.number}`) ?? 0) >= one.rows);
 }

@@ -50,6 +50,11 @@ export class Node {
     ]);
   }
 
+  /** Whether no other node lives. */
+  async isAlone(): Promise<boolean> {
+    return (await this.shared.select(LIVING)).every(({ node_id }) => node_id === this.id);
+  }
+
   /** Takes the node from the list. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
