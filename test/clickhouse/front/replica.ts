@@ -91,7 +91,7 @@ export class Replica {
 
   readonly run = async (statement: Statement, format: string | undefined): Promise<Done> => {
     if (!isWriting(statement)) {
-      const query = statement.query.replaceAll('system.replicas', this.delay);
+      const query = statement.query.replaceAll('system.replicas', () => this.delay);
       return { rows: await this.engine.run({ ...statement, query }, format) };
     }
     if (this.lag === undefined) throw new EngineError(242, 'TABLE_IS_READ_ONLY', 'Table is in readonly mode');
