@@ -9,7 +9,7 @@ import type { PostgresAddress } from '../../src/settings/store-address.js';
 import { ClusterStore } from '../../src/store/cluster-store.js';
 import { type DailySql, dailySql } from '../../src/store/day-builder.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
-import { addressOf, postgresDatabase } from '../postgres/server.js';
+import { addressOf, expireLease, postgresDatabase } from '../postgres/server.js';
 import { type AtEnd, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, newDatabase } from './engine.js';
 
@@ -84,13 +84,8 @@ export class Nodes {
   }
 
   /** Lets a lease expire, as if its holder had slept. */
-  async expire(name: string): Promise<void> {
-    await this.session.run([
-      {
-        sql: "UPDATE leases SET expires_at = clock_timestamp() - INTERVAL '1 second' WHERE name = $name",
-        parameters: { name },
-      },
-    ]);
+  expire(name: string): Promise<void> {
+    return expireLease(this.session, name);
   }
 
   static async start(atEnd: AtEnd = onTestFinished): Promise<Nodes> {

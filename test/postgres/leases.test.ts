@@ -4,7 +4,7 @@ import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { ending, NOW } from '../world.js';
-import { addressOf, postgresDatabase } from './server.js';
+import { addressOf, expireLease, postgresDatabase } from './server.js';
 
 const atEnd = ending();
 let session: PostgresSession;
@@ -19,13 +19,7 @@ afterAll(() => session.close());
 const epochOf = async (name: string) =>
   Number((await session.select('SELECT epoch FROM leases WHERE name = $name', { name }))[0]?.epoch);
 
-const expire = (name: string) =>
-  session.run([
-    {
-      sql: "UPDATE leases SET expires_at = clock_timestamp() - INTERVAL '1 second' WHERE name = $name",
-      parameters: { name },
-    },
-  ]);
+const expire = (name: string) => expireLease(session, name);
 
 /** Work that ends when it is told to. */
 function held() {

@@ -13,7 +13,7 @@ import { databaseOf } from '../clickhouse/engine.js';
 import { E2bServer } from '../e2b.js';
 import { until } from '../service.js';
 import { ending, temporaryFolder } from '../world.js';
-import { addressOf, freePort, postgresDatabase } from './server.js';
+import { addressOf, expireLease, freePort, postgresDatabase } from './server.js';
 
 const atEnd = ending();
 const clock = () => Date.now();
@@ -132,15 +132,8 @@ test('what a node leaves half done is done by another one, and what it does late
   const { id } = await create('left');
   await reached;
   // Its lease expires, also if it has just renewed it.
-  const expire = () =>
-    here.store.shared.run([
-      {
-        sql: "UPDATE leases SET expires_at = clock_timestamp() - INTERVAL '1 second' WHERE name = $name AND holder = $holder",
-        parameters: { name: `provision ${id}`, holder: here.store.shared.id },
-      },
-    ]);
   await until(async () => {
-    await expire();
+    await expireLease(here.store.shared, `provision ${id}`, here.store.shared.id);
     return isActive(id);
   });
   const computer = await there.ask('GET', `/${id}`);

@@ -10,6 +10,7 @@ import pg from 'pg';
 import { type PostgresAddress, toPostgres } from '../../src/settings/store-address.js';
 import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
+import type { Shared } from '../../src/store/store.js';
 import { programs } from './installed.js';
 
 /** Whose rights a server needs: PostgreSQL refuses to run as root. */
@@ -43,6 +44,17 @@ export function ownedFolder(): string {
   // The folder of the run is this user's alone.
   chmodSync(tmpdir(), 0o711);
   return folder;
+}
+
+/** Lets a lease expire, as if its holder had slept; one of a holder only if that still has it. */
+export async function expireLease(nodes: Pick<Shared, 'run'>, name: string, holder?: string): Promise<void> {
+  const still = holder === undefined ? '' : ' AND holder = $holder';
+  await nodes.run([
+    {
+      sql: `UPDATE leases SET expires_at = clock_timestamp() - INTERVAL '1 second' WHERE name = $name${still}`,
+      parameters: { name, ...(holder !== undefined && { holder }) },
+    },
+  ]);
 }
 
 /** The password has characters that a URL has to encode. */
