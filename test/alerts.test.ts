@@ -17,8 +17,7 @@ import { buildApp } from '../src/service/app.js';
 import { readConfig } from '../src/settings/config.js';
 import { changeBudgets } from '../src/store/state/budget-revisions.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
-import { IS_SLOW } from './pulled.js';
-import { ending, event, storeName, World } from './world.js';
+import { ending, event, leavesOutSlow, World } from './world.js';
 
 const SETTINGS = '/api/v0/organization/alerts';
 const KEY = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -515,7 +514,7 @@ describe('a message', () => {
 });
 
 // It asks routes that other tests ask on every store, and takes minutes on ClickHouse.
-describe.skipIf(storeName() !== 'DuckDB' && !IS_SLOW)('the digest of a week', () => {
+describe.skipIf(leavesOutSlow())('the digest of a week', () => {
   const people = Array.from({ length: 7 }, (_, place) => `w${place}`);
 
   test('tells what changed, once, to those who want it and to leads of their team', async () => {

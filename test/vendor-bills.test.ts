@@ -13,7 +13,7 @@ import {
   openaiBills,
 } from './vendor-bills-stand-in.js';
 import { daysBefore, StandIn, type VendorAnswers } from './vendor-stand-in.js';
-import { ending, event, storeName } from './world.js';
+import { ending, event, leavesOutSlow } from './world.js';
 
 const SEED = Number(process.env.VENDOR_SEED ?? 7);
 /** How long bills are fetched again. */
@@ -84,7 +84,7 @@ const textOf = ({ day, report, item, usd, gross_usd, tokens }: Row) =>
   JSON.stringify([day, report, item, short(usd), short(gross_usd), tokens]);
 
 // On ClickHouse a month takes most of a minute.
-describe.skipIf(storeName() !== 'DuckDB' && !IS_SLOW).each(VENDORS)(
+describe.skipIf(leavesOutSlow()).each(VENDORS)(
   'a month of bills of $name that is pulled each night',
   ({ name, given, answers, rows }) => {
     const days = daysBefore(NIGHT + MONTH * MS_PER_DAY, MONTH);

@@ -10,7 +10,7 @@ import { newestPulls } from '../src/store/state/vendor-pulls.js';
 import { capturedShares } from '../src/vendors/captured-shares.js';
 import { pullAll, pullOrganization } from '../src/vendors/pull-reports.js';
 import { VendorSettings } from '../src/vendors/vendor-settings.js';
-import { IS_SLOW, KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
+import { KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
 import {
   ACTIVITY,
   anthropic,
@@ -25,7 +25,7 @@ import {
   type Told,
   toldOf,
 } from './vendor-stand-in.js';
-import { ending, event, storeName } from './world.js';
+import { ending, event, leavesOutSlow } from './world.js';
 
 /** The vendors, with what they are asked with and what they answer. */
 const VENDORS = [
@@ -151,7 +151,7 @@ async function countedIn({ world }: Pulled): Promise<string[]> {
 }
 
 // On ClickHouse each night takes seconds.
-describe.skipIf(storeName() !== 'DuckDB' && !IS_SLOW).each(VENDORS)(
+describe.skipIf(leavesOutSlow()).each(VENDORS)(
   'a month of $name that is pulled each night',
   ({ name, given, answers, revised }) => {
     let nightly: Pulled;

@@ -37,6 +37,11 @@ export function storeName(): StoreName {
   return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
 }
 
+/** Whether tests are left out that take minutes on the store of this run: `SLOW_TESTS=1` plays them. */
+export function leavesOutSlow(): boolean {
+  return storeName() !== 'DuckDB' && process.env.SLOW_TESTS !== '1';
+}
+
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
 
