@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addDays, type Day } from '../src/day.js';
 import { rowsOf } from '../src/store/clickhouse/clickhouse-schema.js';
 import { meaningOf, readDefinitions } from '../src/store/definition.js';
-import { readFunctions } from '../src/store/sql-text.js';
+import { readFunctions, readSqlFolder, tokensOf } from '../src/store/sql-text.js';
 import { staleDays } from '../src/store/stale-days.js';
 import { answersOf } from './laws/law.js';
 import { storeName, World } from './world.js';
@@ -40,6 +40,26 @@ test('days depend on the functions that their queries use, and on no others', ()
   expect(days("replace(value, '\"', '\"\"')", 'value')).not.toBe(present);
   // Costs are computed when somebody asks for them.
   expect(days('WHEN tokens = 0', 'WHEN tokens = 1')).toBe(present);
+  // How often an engine computes a part changes no row.
+  expect(days('WHEN d = 0 THEN 0.0', 'MATERIALIZED WHEN d = 0 THEN 0.0')).toBe(present);
+});
+
+/** The CTEs of a text that it reads more than once, though ClickHouse computes them each time. */
+function computedAgain(text: string): string[] {
+  const tokens = tokensOf(text);
+  const follows = (place: number, ...words: string[]) => words.includes(tokens[place - 1] ?? '');
+  return tokens
+    .filter(
+      (_, place) => tokens[place + 1] === 'AS' && tokens[place + 2] === '(' && follows(place, 'WITH', ','),
+    )
+    .filter(
+      (cte) => tokens.filter((token, place) => token === cte && follows(place, 'FROM', 'JOIN')).length > 1,
+    );
+}
+
+test.each(['build', 'daily'])('what a query of sql/%s reads more than once is computed once', (folder) => {
+  expect(computedAgain('WITH a AS (SELECT 1), b AS (SELECT 2 FROM a) SELECT * FROM a JOIN b')).toEqual(['a']);
+  for (const { name, text } of readSqlFolder(folder)) expect(computedAgain(text), name).toEqual([]);
 });
 
 test('every answer is served while an upgrade builds 300 days again', async () => {

@@ -3,7 +3,7 @@
 -- Reads fresh_shadows, and shadowed_events and auxiliary_usage as the last builds left them. Grain: (org_id, day, event_id).
 WITH
 -- The due days, and the built ones with runs that began before they ended, on a due day or before it.
-wanted_day AS (
+wanted_day AS MATERIALIZED (
   SELECT org_id, day FROM due
   UNION
   SELECT
@@ -16,7 +16,7 @@ wanted_day AS (
     AND (auxiliary_usage.org_id, auxiliary_usage.day) NOT IN (SELECT org_id, day FROM removed_days)
 ),
 -- A run that took longer than a week states nothing: it would need the events of more days.
-statement AS (
+statement AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -39,7 +39,7 @@ statement AS (
     AND session_id <> ''
     AND coalesce(duration_ms, 0) BETWEEN 0 AND 7 * 86400000 - 1
 ),
-run AS (
+run AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -56,7 +56,7 @@ run AS (
     agent,
     occurred_at
 ),
-run_day AS (
+run_day AS MATERIALIZED (
   SELECT DISTINCT
     run.org_id AS org_id,
     run.day - back.days AS day
@@ -83,7 +83,7 @@ hidden AS (
 ),
 -- Usage that counts and that isn't an answer of the transcript itself: of sub-agents, whose transcripts are files of their own, and
 -- what other channels tell. It can be in no session, if telemetry doesn't name it.
-told AS (
+told AS MATERIALIZED (
   SELECT
     org_id,
     day,

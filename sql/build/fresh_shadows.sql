@@ -4,12 +4,12 @@
 -- Reads fresh_users, and shadowed_events and user_sessions as the last builds left them. Grain: (org_id, day, event_id).
 WITH
 -- The events of a day that was never built don't matter yet: when it is built, the days next to it are looked at again.
-known_day AS (
+known_day AS MATERIALIZED (
   SELECT org_id, day FROM due
   UNION
   SELECT org_id, day FROM days
 ),
-near_day AS (
+near_day AS MATERIALIZED (
   SELECT org_id, day FROM shadow_days
   UNION ALL
   SELECT org_id, day - 1 AS day FROM shadow_days
@@ -17,7 +17,7 @@ near_day AS (
   SELECT org_id, day + 1 AS day FROM shadow_days
 ),
 -- Usage of a request that another channel may report as well, and the reply to it.
-telemetry AS (
+telemetry AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -74,7 +74,7 @@ event_sender AS (
     AND goes_by_id(type)
     AND channel = 'event'
 ),
-other_copy AS (
+other_copy AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -126,7 +126,7 @@ same_id AS (
     AND copy_day.day BETWEEN other_copy.day - 1 AND other_copy.day + 1
 ),
 -- Sessions with usage that is compared over the whole session, and the days on which they can have it: no other events are read.
-shadow_session AS (
+shadow_session AS MATERIALIZED (
   SELECT DISTINCT
     org_id,
     session_id
@@ -145,7 +145,7 @@ session_day AS (
   SELECT org_id, day FROM shadowed_events WHERE reason <> 'channel' AND org_id IN (SELECT org_id FROM shadow_session)
 ),
 -- A log without requests has the session's total, which comes after spans.
-session_usage AS (
+session_usage AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -208,7 +208,7 @@ unbilled AS (
     AND (org_id, day) IN (SELECT org_id, day FROM shadow_days)
 ),
 -- Most days have one channel, and their events aren't compared.
-mixed_day AS (
+mixed_day AS MATERIALIZED (
   SELECT
     org_id,
     day
@@ -274,7 +274,7 @@ worse_channel AS (
 ),
 -- Cursor's metrics of tools name no conversation, and some of its requests have none. Of a person whose hooks tell the same kind on that day
 -- they give way, unless it was in the cloud, where nobody's hooks run. Without an address nobody can tell whose they are.
-hooked_person AS (
+hooked_person AS MATERIALIZED (
   SELECT DISTINCT org_id, day, event_family(type) AS family, user_id AS person
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
@@ -333,7 +333,7 @@ sessionless_metric AS (
     )
 ),
 -- A vendor's report of a day names neither sessions nor requests. It is compared by person, agent and day.
-vendor_day AS (
+vendor_day AS MATERIALIZED (
   SELECT DISTINCT
     org_id,
     day

@@ -4,7 +4,7 @@
 -- Reads decided_users, user_sessions and coverage as the last builds left them.
 -- Grain: (org_id, day, session_id, agent, channel, named_user_id).
 WITH
-telemetry AS (
+telemetry AS MATERIALIZED (
   SELECT DISTINCT
     org_id,
     day,
@@ -34,7 +34,7 @@ known_day AS (
   UNION
   SELECT org_id, day FROM days
 ),
-session_event AS (
+session_event AS MATERIALIZED (
   SELECT DISTINCT
     org_id,
     session_id,
@@ -51,7 +51,7 @@ session_event AS (
       OR names_no_person(channel, user_id, is_installation)
     )
 ),
-transcript AS (
+transcript AS MATERIALIZED (
   SELECT DISTINCT
     org_id,
     session_id,

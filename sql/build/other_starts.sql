@@ -2,7 +2,7 @@
 -- all that a build needs of days that are neither due nor in a window, and it reads them once.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, user_id, session_id).
 WITH
-due_session AS (
+due_session AS MATERIALIZED (
   SELECT org_id, user_id, session_id FROM sessions_before
   UNION ALL
   SELECT org_id, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)

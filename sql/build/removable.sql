@@ -3,7 +3,7 @@
 -- must count.
 -- Grain: (org_id, day).
 WITH
-built AS (
+built AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -12,7 +12,7 @@ built AS (
   WHERE day <= $last
     AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)
 ),
-newest_arrival AS (
+newest_arrival AS MATERIALIZED (
   SELECT
     org_id,
     day,

@@ -10,7 +10,7 @@ present AS (
     max(CASE WHEN name = 'language_table' THEN value END) AS language_table
   FROM facts
 ),
-restated AS (
+restated AS MATERIALIZED (
   SELECT
     fresh_digests.org_id AS org_id,
     fresh_digests.day AS day,
@@ -37,7 +37,7 @@ newest_arrival AS (
     day
 ),
 -- Days on which events count for other users since the people changed, and those in whose windows such a day is.
-renamed_day AS (
+renamed_day AS MATERIALIZED (
   SELECT
     day_inputs.org_id AS org_id,
     day_inputs.day AS day,

@@ -3,7 +3,7 @@
 -- that is compared with usage of a due day over their whole session.
 -- Grain: (org_id, day).
 WITH
-due_session AS (
+due_session AS MATERIALIZED (
   SELECT
     org_id,
     session_id

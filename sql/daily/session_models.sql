@@ -13,7 +13,7 @@ keyed_repo AS (
     WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   ) AS name
 ),
-usage AS (
+usage AS MATERIALIZED (
   SELECT
     org_id,
     day,
@@ -73,7 +73,7 @@ part_usage AS (
 ),
 -- A model has the rates of its name, else of its key, else the default's, whose id is empty. A longer name is another model. Of the dated
 -- entries it has the newest that is valid on the day, else the first.
-model_day AS (
+model_day AS MATERIALIZED (
   SELECT DISTINCT
     day,
     model_id

@@ -5,7 +5,7 @@
 -- Looks back: to the first day, for sessions that started earlier (other_starts).
 WITH
 -- Keys are computed once per spelling of a name, not once per event.
-keyed_repo AS (
+keyed_repo AS MATERIALIZED (
   SELECT
     repo,
     repo_key(repo) AS repo_key
@@ -15,7 +15,7 @@ keyed_repo AS (
     WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   ) AS name
 ),
-part AS (
+part AS MATERIALIZED (
   SELECT
     org_id,
     day,

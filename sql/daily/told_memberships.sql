@@ -3,7 +3,7 @@
 -- Grain: (org_id, day, user_id, kind).
 -- Looks back: 0 days.
 WITH
-telling AS (
+telling AS MATERIALIZED (
   SELECT
     org_id,
     day,

@@ -2,7 +2,7 @@
 -- Grain: (org_id, day, user_id, extension, language, agent).
 -- Looks back: 0 days.
 WITH
-file AS (
+file AS MATERIALIZED (
   SELECT
     org_id,
     day,

@@ -2,7 +2,7 @@
 -- Grain: (org_id, day, user_id, agent, kind).
 -- Looks back: 0 days.
 WITH
-reported AS (
+reported AS MATERIALIZED (
   SELECT
     org_id,
     day,
