@@ -93,18 +93,19 @@ const ON_EVERY_STORE = [
   'test/laws/numbers.test.ts',
   'test/laws/summary.test.ts',
   'test/laws/views.test.ts',
-  'test/people.test.ts',
   'test/privacy.test.ts',
   'test/readiness.test.ts',
   'test/scim.test.ts',
-  'test/silence.test.ts',
   'test/store.test.ts',
   'test/vendor-rosters.test.ts',
   'test/vendor-bills.test.ts',
   'test/vendors.test.ts',
 ];
 
-/** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */
+/**
+ * The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. Those that are in OF_STATE as well
+ * have their events in ClickHouse whenever their state is in PostgreSQL.
+ */
 const SLOW = [
   'test/agent-files.test.ts',
   'test/agents.test.ts',
@@ -121,9 +122,11 @@ const SLOW = [
   'test/marks.test.ts',
   'test/nothing-twice.test.ts',
   'test/otlp/recordings.test.ts',
+  'test/people.test.ts',
   'test/real-sessions.test.ts',
   'test/retention.test.ts',
   'test/serving.test.ts',
+  'test/silence.test.ts',
 ];
 
 /** Tests of state, which is in PostgreSQL in `npm run test:program`. */
