@@ -67,11 +67,9 @@ const FAULTS = [
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/adoption.test.ts',
-  'test/api-keys.test.ts',
   'test/audit.test.ts',
   'test/changes.test.ts',
   'test/alerts.test.ts',
-  'test/budgets.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
   'test/cost-terms.test.ts',
@@ -97,7 +95,6 @@ const ON_EVERY_STORE = [
   'test/readiness.test.ts',
   'test/scim.test.ts',
   'test/store.test.ts',
-  'test/vendor-rosters.test.ts',
   'test/vendor-bills.test.ts',
   'test/vendors.test.ts',
 ];
@@ -109,7 +106,9 @@ const ON_EVERY_STORE = [
 const SLOW = [
   'test/agent-files.test.ts',
   'test/agents.test.ts',
+  'test/api-keys.test.ts',
   'test/api.test.ts',
+  'test/budgets.test.ts',
   'test/check.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
@@ -127,6 +126,7 @@ const SLOW = [
   'test/retention.test.ts',
   'test/serving.test.ts',
   'test/silence.test.ts',
+  'test/vendor-rosters.test.ts',
 ];
 
 /** Tests of state, which is in PostgreSQL in `npm run test:program`. */

@@ -7,10 +7,10 @@ import { columnNames } from '../src/store/tables.js';
 import { type PullDeps, pullOrganization } from '../src/vendors/pull-reports.js';
 import { sealedVendors, type Vendor } from '../src/vendors/vendor-settings.js';
 import type { StandIn } from './vendor-stand-in.js';
-import { type AtEnd, event, storeName, World } from './world.js';
+import { type AtEnd, event, playsSlow, storeName, World } from './world.js';
 
 export const KEY = 'sk-ant-admin01-right';
-export const IS_SLOW = process.env.SLOW_TESTS === '1';
+export const IS_SLOW = playsSlow();
 /**
  * A month of 50 people, or a short form of it. ClickHouse has the short form: in full, Anthropic's month alone took 418 s there, 250 s of them for
  * 13 builds.

@@ -37,9 +37,14 @@ export function storeName(): StoreName {
   return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
 }
 
-/** Whether tests are left out that take minutes on the store of this run: `SLOW_TESTS=1` plays them. */
+/** Whether this run is one with all tests, however long they take. */
+export function playsSlow(): boolean {
+  return process.env.SLOW_TESTS === '1';
+}
+
+/** Whether tests are left out that take minutes on the store of this run. */
 export function leavesOutSlow(): boolean {
-  return storeName() !== 'DuckDB' && process.env.SLOW_TESTS !== '1';
+  return storeName() !== 'DuckDB' && !playsSlow();
 }
 
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
