@@ -9,7 +9,7 @@ import { peopleFile, peopleLines, peopleText, withLines } from '../src/people/pe
 import { buildApp } from '../src/service/app.js';
 import { type Person, peopleOf } from '../src/store/state/person.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
-import { ending, event, lines, World } from './world.js';
+import { ending, event, leavesOutSlow, lines, World } from './world.js';
 
 const PATH = '/api/v0/organization/people';
 
@@ -71,6 +71,9 @@ async function newOrganization() {
 
 const BLANK = { name: '', emails: [], aliases: [], teams: [], costCenters: [] };
 
+/** Takes minutes on other stores. */
+const slow = test.skipIf(leavesOutSlow());
+
 describe('aliases', () => {
   test('events of an alias count for the person on every built day, which is restated for that reason alone', async () => {
     const { orgId, importing, usersOn } = await newOrganization();
@@ -111,20 +114,23 @@ describe('aliases', () => {
     expect(named.map(({ user_id }) => user_id)).toEqual(['ada', 'ada-laptop', 'grace']);
   });
 
-  test('an alias that is taken away, or given to another person, moves its events back or there', async () => {
-    const { orgId, importing, usersOn } = await newOrganization();
-    await world.send([event('e1', { user_id: 'x' })], { orgId });
-    await world.build();
-    await importing('user_id,alias\nada,x\ngrace,\n');
-    await world.build();
-    expect(await usersOn('2026-06-10')).toEqual(['ada']);
-    expect((await importing('user_id,alias\nada,\ngrace,x\n')).days).toBe(1);
-    await world.build();
-    expect(await usersOn('2026-06-10')).toEqual(['grace']);
-    await importing('user_id\nada\n', { replaces: true });
-    await world.build();
-    expect(await usersOn('2026-06-10')).toEqual(['x']);
-  });
+  slow(
+    'an alias that is taken away, or given to another person, moves its events back or there',
+    async () => {
+      const { orgId, importing, usersOn } = await newOrganization();
+      await world.send([event('e1', { user_id: 'x' })], { orgId });
+      await world.build();
+      await importing('user_id,alias\nada,x\ngrace,\n');
+      await world.build();
+      expect(await usersOn('2026-06-10')).toEqual(['ada']);
+      expect((await importing('user_id,alias\nada,\ngrace,x\n')).days).toBe(1);
+      await world.build();
+      expect(await usersOn('2026-06-10')).toEqual(['grace']);
+      await importing('user_id\nada\n', { replaces: true });
+      await world.build();
+      expect(await usersOn('2026-06-10')).toEqual(['x']);
+    },
+  );
 
   test('days whose events were removed stay as they are', async () => {
     const { orgId, importing, usersOn } = await newOrganization();
@@ -179,7 +185,7 @@ describe('aliases', () => {
     expect(computers.map(({ ownerId }: { ownerId: string }) => ownerId)).toEqual(['ada']);
   });
 
-  test('another organization’s aliases are its own', async () => {
+  slow('another organization’s aliases are its own', async () => {
     const one = await newOrganization();
     const other = await newOrganization();
     await one.importing('user_id,alias\nada,x\n');
@@ -192,7 +198,7 @@ describe('aliases', () => {
 });
 
 describe('teams', () => {
-  test('a change of them changes the answers that ask for them, and their tags, at once', async () => {
+  slow('a change of them changes the answers that ask for them, and their tags, at once', async () => {
     const { orgId, importing, ask } = await newOrganization();
     await world.send([event('e1'), event('e2', { user_id: 'grace' })], { orgId });
     await world.build();
@@ -275,83 +281,89 @@ describe('teams that events tell', () => {
     }
   });
 
-  test('are those that most events of the day tell, and never a name in brackets or one of nobody', async () => {
-    const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
-    let sent = 0;
-    const of = (user_id: string, ...teams: object[]) =>
-      teams.map((team) => {
-        sent += 1;
-        return event(`e${sent}`, { user_id, ...team });
-      });
-    await importing('user_id,alias\ndora,dora-laptop\n');
-    await world.send(
-      [
-        ...of('most', { team: 'a' }, { team: 'b' }, { team: 'b ' }),
-        ...of('equal', { team: 'b' }, { team: 'a' }),
-        ...of('department', { team: 'a' }, { department: 'c' }, { department: 'c' }),
-        ...of('brackets', { team: '(none)' }, { team: '(small groups)' }, { team: ' ' }),
-        ...of('beside', { team: '(none)', department: 'c' }),
-        ...of('unknown', { team: 'a' }),
-        ...of('dora', { team: 'a' }),
-        ...of('dora-laptop', { team: 'd' }, { team: 'd' }),
-      ],
-      { orgId },
-    );
-    await world.build();
-    await setPeopleSettings({ toldTeams: true });
-    const teamsOf = async (team: string) => {
-      const { body } = await ask(`/api/v1/analytics/users?${RANGE}&team=${team}`);
-      return body.data.map(({ user_id }: { user_id: string }) => user_id);
-    };
-    expect(await teamsOf('a')).toEqual(['department', 'equal']);
-    expect(await teamsOf('b')).toEqual(['most']);
-    expect(await teamsOf('c')).toEqual(['beside']);
-    expect(await teamsOf('d')).toEqual(['dora']);
-    expect(await teamsOf('(none)')).toEqual(['brackets', 'unknown']);
-  });
+  slow(
+    'are those that most events of the day tell, and never a name in brackets or one of nobody',
+    async () => {
+      const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
+      let sent = 0;
+      const of = (user_id: string, ...teams: object[]) =>
+        teams.map((team) => {
+          sent += 1;
+          return event(`e${sent}`, { user_id, ...team });
+        });
+      await importing('user_id,alias\ndora,dora-laptop\n');
+      await world.send(
+        [
+          ...of('most', { team: 'a' }, { team: 'b' }, { team: 'b ' }),
+          ...of('equal', { team: 'b' }, { team: 'a' }),
+          ...of('department', { team: 'a' }, { department: 'c' }, { department: 'c' }),
+          ...of('brackets', { team: '(none)' }, { team: '(small groups)' }, { team: ' ' }),
+          ...of('beside', { team: '(none)', department: 'c' }),
+          ...of('unknown', { team: 'a' }),
+          ...of('dora', { team: 'a' }),
+          ...of('dora-laptop', { team: 'd' }, { team: 'd' }),
+        ],
+        { orgId },
+      );
+      await world.build();
+      await setPeopleSettings({ toldTeams: true });
+      const teamsOf = async (team: string) => {
+        const { body } = await ask(`/api/v1/analytics/users?${RANGE}&team=${team}`);
+        return body.data.map(({ user_id }: { user_id: string }) => user_id);
+      };
+      expect(await teamsOf('a')).toEqual(['department', 'equal']);
+      expect(await teamsOf('b')).toEqual(['most']);
+      expect(await teamsOf('c')).toEqual(['beside']);
+      expect(await teamsOf('d')).toEqual(['dora']);
+      expect(await teamsOf('(none)')).toEqual(['brackets', 'unknown']);
+    },
+  );
 
-  test('count on their days, where the list of people says nothing, under names that no owner gave', async () => {
-    const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
-    const on = (day: number, user_id: string, team?: string) =>
-      event(`${user_id}-${day}`, {
-        ...{ user_id, timestamp: `2026-06-${day}T09:00:00Z`, session_id: `${user_id}-${day}` },
-        ...(team === undefined ? {} : { team, cost_center: team }),
+  slow(
+    'count on their days, where the list of people says nothing, under names that no owner gave',
+    async () => {
+      const { orgId, importing, ask, setPeopleSettings } = await newOrganization();
+      const on = (day: number, user_id: string, team?: string) =>
+        event(`${user_id}-${day}`, {
+          ...{ user_id, timestamp: `2026-06-${day}T09:00:00Z`, session_id: `${user_id}-${day}` },
+          ...(team === undefined ? {} : { team, cost_center: team }),
+        });
+      await world.send(
+        [
+          // From the second to the third of these days somebody tells another team, and then none.
+          ...[on(10, 'ada', 'x'), on(11, 'ada', 'y'), on(12, 'ada', 'x'), on(13, 'ada'), on(14, 'ada', 'x')],
+          ...[on(10, 'grace', 'x'), on(12, 'grace', 'x'), on(14, 'grace', 'x')],
+          ...[on(10, 'bob', 'Web'), on(11, 'bob', 'Compilers')],
+        ],
+        { orgId },
+      );
+      await world.build();
+      await setPeopleSettings({ toldTeams: true });
+      const byDay = async (kind: string) =>
+        turnsOf((await ask(`/api/v1/analytics/summary?${RANGE}&group_by=${kind}&interval=day`)).body.data);
+      const told = {
+        ...{ '10 x': 2, '10 Web': 1, '11 y': 1, '11 Compilers': 1 },
+        ...{ '12 x': 2, '13 ': 1, '14 x': 2 },
+      };
+      expect(await byDay('team')).toEqual(told);
+      // A team of the list, on days that it has, and for whomever it doesn't name.
+      await importing('user_id,team,from,to\ngrace,Web,2026-06-11,2026-06-13\n');
+      const listed = { ...told, '10 x': 2, '10 ': 1, '12 x': 1, '12 Web': 1 };
+      const { '10 Web': _, ...closed } = listed;
+      expect(await byDay('team')).toEqual(closed);
+      expect(await byDay('cost_center')).toEqual(told);
+      await setPeopleSettings({
+        toldTeams: true,
+        groups: [{ group: 'g', team: 'Compilers', costCenter: 'y' }],
       });
-    await world.send(
-      [
-        // From the second to the third of these days somebody tells another team, and then none.
-        ...[on(10, 'ada', 'x'), on(11, 'ada', 'y'), on(12, 'ada', 'x'), on(13, 'ada'), on(14, 'ada', 'x')],
-        ...[on(10, 'grace', 'x'), on(12, 'grace', 'x'), on(14, 'grace', 'x')],
-        ...[on(10, 'bob', 'Web'), on(11, 'bob', 'Compilers')],
-      ],
-      { orgId },
-    );
-    await world.build();
-    await setPeopleSettings({ toldTeams: true });
-    const byDay = async (kind: string) =>
-      turnsOf((await ask(`/api/v1/analytics/summary?${RANGE}&group_by=${kind}&interval=day`)).body.data);
-    const told = {
-      ...{ '10 x': 2, '10 Web': 1, '11 y': 1, '11 Compilers': 1 },
-      ...{ '12 x': 2, '13 ': 1, '14 x': 2 },
-    };
-    expect(await byDay('team')).toEqual(told);
-    // A team of the list, on days that it has, and for whomever it doesn't name.
-    await importing('user_id,team,from,to\ngrace,Web,2026-06-11,2026-06-13\n');
-    const listed = { ...told, '10 x': 2, '10 ': 1, '12 x': 1, '12 Web': 1 };
-    const { '10 Web': _, ...closed } = listed;
-    expect(await byDay('team')).toEqual(closed);
-    expect(await byDay('cost_center')).toEqual(told);
-    await setPeopleSettings({
-      toldTeams: true,
-      groups: [{ group: 'g', team: 'Compilers', costCenter: 'y' }],
-    });
-    const { '11 Compilers': __, ...left } = closed;
-    expect(await byDay('team')).toEqual({ ...left, '11 ': 1 });
-    const { '11 y': ___, ...others } = told;
-    expect(await byDay('cost_center')).toEqual({ ...others, '11 ': 1 });
-  });
+      const { '11 Compilers': __, ...left } = closed;
+      expect(await byDay('team')).toEqual({ ...left, '11 ': 1 });
+      const { '11 y': ___, ...others } = told;
+      expect(await byDay('cost_center')).toEqual({ ...others, '11 ': 1 });
+    },
+  );
 
-  test('can be filters where people are protected, once enough people tell them', async () => {
+  slow('can be filters where people are protected, once enough people tell them', async () => {
     const { orgId, keyOf, ask, setPeopleSettings } = await newOrganization();
     const tellers = (team: string, count: number) =>
       Array.from({ length: count }, (_, place) =>
@@ -371,7 +383,7 @@ describe('teams that events tell', () => {
 });
 
 describe('coverage', () => {
-  test('is told by team and by cost centre, and of the people of some of them', async () => {
+  slow('is told by team and by cost centre, and of the people of some of them', async () => {
     const { orgId, importing, ask } = await newOrganization();
     const usage = { type: 'model_usage', agent: 'claude-code', model: 'm', output_tokens: 0 };
     await world.send(

@@ -206,29 +206,30 @@ export async function expectSound(page: Page): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector('[aria-busy="true"]') === null && document.getAnimations().length === 0,
   );
-  for (const colorScheme of ['light', 'dark'] as const) {
+  // Schemes differ in their colours alone.
+  for (const [colorScheme, rule] of [['light'], ['dark', 'color-contrast']] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await faultsOf(page), page.url()).toEqual([]);
+    expect(await faultsOf(page, rule), page.url()).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
   expect(await overflowOf(page), page.url()).toBe(0);
   await page.setViewportSize(size);
 }
 
-/** What axe finds wrong on a page. */
-export async function faultsOf(page: Page): Promise<string[]> {
+/** What axe finds wrong on a page, by one of its rules or by all. */
+export async function faultsOf(page: Page, rule?: string): Promise<string[]> {
   await page.evaluate(AxeBuilder.source);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Fault[] }> } };
+  return page.evaluate(async (only) => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Fault[] }> } };
     interface Fault {
       id: string;
       nodes: { html: string; failureSummary: string }[];
     }
-    const { violations } = await axe.run();
+    const { violations } = await axe.run(only === undefined ? {} : { runOnly: [only] });
     return violations.flatMap(({ id, nodes }) =>
       nodes
         .slice(0, 3)
         .map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
     );
-  });
+  }, rule);
 }

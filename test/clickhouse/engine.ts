@@ -1,15 +1,7 @@
-import {
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { createWriteStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
@@ -206,10 +198,25 @@ export async function textsInDatabase(
     'SELECT arrayJoin(data_paths) AS path FROM system.tables WHERE database <> currentDatabase()',
   );
   const isOther = (file: string) => others.some((other) => file.startsWith(other.path));
-  for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
-    const file = join(path, name);
-    if (!isOther(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true)
-      look(`bytes of ${name}`, readFileSync(file, 'latin1'));
-  }
+  const lookIn = (folder: string) => {
+    for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
+      const file = join(folder, entry.name);
+      if (isOther(file)) continue;
+      if (entry.isDirectory()) lookIn(file);
+      if (entry.isFile())
+        look(`bytes of ${relative(path, file)}`, unlessGone(() => readFileSync(file, 'latin1')) ?? '');
+    }
+  };
+  lookIn(path);
   return found;
+}
+
+/** What is read from a path. The engine removes files of parts that it has merged whenever it likes. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
