@@ -8,7 +8,7 @@ import { replacePeople } from '../src/people/people-change.js';
 import { peopleLines, withLines } from '../src/people/people-file.js';
 import { buildApp } from '../src/service/app.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
-import { ending, event, leavesOutSlow, NOW, temporaryFolder, World } from './world.js';
+import { ending, event, leavesOutSlow, NOW, slow, temporaryFolder, World } from './world.js';
 
 const atEnd = ending();
 
@@ -129,9 +129,6 @@ interface Step {
   readonly unpriced_tokens: number | null;
   readonly data_begins: string | null;
 }
-
-/** Takes minutes on other stores. */
-const slow = test.skipIf(leavesOutSlow());
 
 describe('what changed', () => {
   let world: World;

@@ -28,7 +28,7 @@ import { saveScimUser } from '../src/store/state/scim-users.js';
 import type { Store } from '../src/store/store.js';
 import { textsInDatabase } from './clickhouse/engine.js';
 import { textsInState } from './postgres/server.js';
-import { event, leavesOutSlow, lines, NOW, playsSlow, storeName, World } from './world.js';
+import { event, lines, NOW, playsSlow, slow, storeName, World } from './world.js';
 
 /** Everything that names the person, in texts that nothing else has. */
 const NAMES = {
@@ -370,9 +370,6 @@ async function digestsOf(store: Store) {
     `SELECT day, table_name, row_count, digest FROM digests WHERE org_id = 'acme' AND table_name <> 'session_parts' ORDER BY ALL`,
   );
 }
-
-/** Takes minutes on other stores. */
-const slow = test.skipIf(leavesOutSlow());
 
 describe('an erased person', () => {
   test('is found in no byte of the data folder, and all totals stay', async () => {

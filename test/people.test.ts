@@ -9,7 +9,7 @@ import { peopleFile, peopleLines, peopleText, withLines } from '../src/people/pe
 import { buildApp } from '../src/service/app.js';
 import { type Person, peopleOf } from '../src/store/state/person.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
-import { ending, event, leavesOutSlow, lines, World } from './world.js';
+import { ending, event, lines, slow, World } from './world.js';
 
 const PATH = '/api/v0/organization/people';
 
@@ -70,9 +70,6 @@ async function newOrganization() {
 }
 
 const BLANK = { name: '', emails: [], aliases: [], teams: [], costCenters: [] };
-
-/** Takes minutes on other stores. */
-const slow = test.skipIf(leavesOutSlow());
 
 describe('aliases', () => {
   test('events of an alias count for the person on every built day, which is restated for that reason alone', async () => {

@@ -10,12 +10,11 @@ import type { StandIn } from './vendor-stand-in.js';
 import { type AtEnd, event, playsSlow, storeName, World } from './world.js';
 
 export const KEY = 'sk-ant-admin01-right';
-export const IS_SLOW = playsSlow();
 /**
  * A month of 50 people, or a short form of it. ClickHouse has the short form: in full, Anthropic's month alone took 418 s there, 250 s of them for
  * 13 builds.
  */
-const IS_FULL = IS_SLOW && storeName() === 'DuckDB';
+const IS_FULL = playsSlow() && storeName() === 'DuckDB';
 export const PEOPLE = IS_FULL ? 50 : 12;
 export const MONTH = IS_FULL ? 30 : 8;
 /** At night, when the days until the one before can be fetched. */

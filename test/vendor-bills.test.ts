@@ -3,7 +3,7 @@ import { rowsOfReport } from '../src/api/answer-rows.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import type { Row } from '../src/store/store.js';
 import { dollars } from '../src/vendors/vendor-bill.js';
-import { IS_SLOW, KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
+import { KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
 import {
   anthropicBills,
   type Billed,
@@ -13,7 +13,7 @@ import {
   openaiBills,
 } from './vendor-bills-stand-in.js';
 import { daysBefore, StandIn, type VendorAnswers } from './vendor-stand-in.js';
-import { ending, event, leavesOutSlow } from './world.js';
+import { ending, event, leavesOutSlow, playsSlow } from './world.js';
 
 const SEED = Number(process.env.VENDOR_SEED ?? 7);
 /** How long bills are fetched again. */
@@ -97,7 +97,7 @@ describe.skipIf(leavesOutSlow()).each(VENDORS)(
       vendor = await StandIn.start(SEED, answers(PEOPLE, REVISED), atEnd);
       nightly = await Pulled.create(vendor, atEnd);
       await nightly.set({ vendor: name, ...given, since, bills: true });
-      last = await pullNightly(nightly, MONTH, REVISED, IS_SLOW ? 1 : 3);
+      last = await pullNightly(nightly, MONTH, REVISED, playsSlow() ? 1 : 3);
     }, 600_000);
 
     test('equals one clean pull', async () => {

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished, test } from 'vitest';
 import { build } from '../src/aggregate/build-days.js';
 import { DATABASE, STAGING } from '../src/disk/data-files.js';
 import { Inbox } from '../src/ingest/inbox.js';
@@ -45,6 +45,11 @@ export function playsSlow(): boolean {
 /** Whether tests are left out that take minutes on the store of this run. */
 export function leavesOutSlow(): boolean {
   return storeName() !== 'DuckDB' && !playsSlow();
+}
+
+/** A test that takes minutes on other stores than DuckDB, where it is left out unless all tests are played. */
+export function slow(name: string, run: () => Promise<void>): void {
+  test.skipIf(leavesOutSlow())(name, run);
 }
 
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */

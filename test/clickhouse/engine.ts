@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
+import { codeOf } from '../../src/exit.js';
 
 /** Where scripts/chdb.js installs the engine, wherever this code was compiled to. */
 const MODULES = join(PACKAGE_ROOT, 'test', 'clickhouse', 'node_modules');
@@ -216,7 +217,7 @@ function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
