@@ -17,7 +17,7 @@ import { buildApp } from '../src/service/app.js';
 import { readConfig } from '../src/settings/config.js';
 import { changeBudgets } from '../src/store/state/budget-revisions.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
-import { ending, event, leavesOutSlow, World } from './world.js';
+import { ending, event, leavesOutSlow, slow, World } from './world.js';
 
 const SETTINGS = '/api/v0/organization/alerts';
 const KEY = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -245,7 +245,7 @@ test('days that are not built, tokens without a price and rejected lines are tol
   ]);
 });
 
-test('a budget is told at 50, 80 and 100 %, each once, and when it may not hold', async () => {
+slow('a budget is told at 50, 80 and 100 %, each once, and when it may not hold', async () => {
   await organization('budgets');
   await changeBudgets(
     world.store,
@@ -330,7 +330,7 @@ test('machines that are silent are told by name, or in a protected organization 
   expect(JSON.stringify((await log('silent-auditor')).alerts)).toContain('ada-laptop of ada-s');
 });
 
-describe('a message', () => {
+describe.skipIf(leavesOutSlow())('a message', () => {
   /** Has an alert of an organization begin. */
   async function begin(orgId: string, more: object = {}): Promise<void> {
     await organization(orgId, more);

@@ -34,6 +34,7 @@ import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { requireOrganization } from '../src/store/organization.js';
 import { daybook, served, start } from './program.js';
 import { until } from './service.js';
+import { playsSlow } from './slow.js';
 import { NOW, temporaryFolder, World } from './world.js';
 
 const event = (id: string, day: string, more: object = {}) => ({
@@ -319,7 +320,7 @@ describe('a backup', () => {
     expect(code).toBe(2);
   });
 
-  const KILLS = process.env.SLOW_TESTS === undefined ? 2 : 30;
+  const KILLS = playsSlow() ? 30 : 2;
   test('is there whole or not at all, wherever the command is killed', async () => {
     const data = copyOfData();
     const folder = join(temporaryFolder(), 'backup');

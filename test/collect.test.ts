@@ -35,9 +35,10 @@ import {
 import { startProvider, submitForms } from './openid.js';
 import { CLI, ended, hasTerminal, keyOf, served, servedWith, startInTerminal, typing } from './program.js';
 import { until } from './service.js';
+import { playsSlow } from './slow.js';
 import { temporaryFolder } from './world.js';
 
-const IS_LONG = process.env.SLOW_TESTS !== undefined;
+const IS_LONG = playsSlow();
 
 /** A service with an empty database, and a member's key. */
 async function service(user = 'ada') {

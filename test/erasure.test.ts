@@ -28,7 +28,8 @@ import { saveScimUser } from '../src/store/state/scim-users.js';
 import type { Store } from '../src/store/store.js';
 import { textsInDatabase } from './clickhouse/engine.js';
 import { textsInState } from './postgres/server.js';
-import { event, lines, NOW, playsSlow, slow, storeName, World } from './world.js';
+import { playsSlow } from './slow.js';
+import { event, lines, NOW, slow, storeName, World } from './world.js';
 
 /** Everything that names the person, in texts that nothing else has. */
 const NAMES = {
@@ -416,24 +417,27 @@ describe('an erased person', () => {
     expect(await traces(config.data)).toEqual({});
   });
 
-  test('is gone from days whose events were removed, and a user called as many things are takes nothing along', async () => {
-    const { store, config, erase } = await small();
-    await store.removeEvents([{ orgId: ORG, day: '2026-06-01' as Day }], NOW);
-    const before = await totals(store);
-    await erase();
-    expect(await totals(store)).toEqual(before);
-    expect(await traces(config.data)).toEqual({});
-    await erase({ user: 'test' });
-    expect(await totals(store)).toEqual(before);
-    const [left] = await store.select(
-      "SELECT count(*) AS commands FROM user_hooks WHERE command = 'npm run test' AND user_id = 'grace'",
-    );
-    expect(Number(left?.commands)).toBe(3);
-    const repos = await store.select(
-      "SELECT DISTINCT repo FROM session_parts WHERE user_id = 'grace' ORDER BY repo",
-    );
-    expect(repos.map(({ repo }) => repo)).toEqual(['', 'github.com/acme/api', 'github.com/acme/test']);
-  });
+  slow(
+    'is gone from days whose events were removed, and a user called as many things are takes nothing along',
+    async () => {
+      const { store, config, erase } = await small();
+      await store.removeEvents([{ orgId: ORG, day: '2026-06-01' as Day }], NOW);
+      const before = await totals(store);
+      await erase();
+      expect(await totals(store)).toEqual(before);
+      expect(await traces(config.data)).toEqual({});
+      await erase({ user: 'test' });
+      expect(await totals(store)).toEqual(before);
+      const [left] = await store.select(
+        "SELECT count(*) AS commands FROM user_hooks WHERE command = 'npm run test' AND user_id = 'grace'",
+      );
+      expect(Number(left?.commands)).toBe(3);
+      const repos = await store.select(
+        "SELECT DISTINCT repo FROM session_parts WHERE user_id = 'grace' ORDER BY repo",
+      );
+      expect(repos.map(({ repo }) => repo)).toEqual(['', 'github.com/acme/api', 'github.com/acme/test']);
+    },
+  );
 
   // Each takes many seconds, in ClickHouse half a minute, where test/clickhouse/kill.test.ts interrupts the others.
   const isMeant = ([step]: readonly [string, number]) =>

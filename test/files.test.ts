@@ -27,6 +27,7 @@ import { SecretKey } from '../src/controls/secret-key.js';
 import { buildApp } from '../src/service/app.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { type Agent, type Ask, Service, until } from './service.js';
+import { playsSlow } from './slow.js';
 import { ending, storeName, temporaryFolder, World } from './world.js';
 
 const atEnd = ending();
@@ -652,7 +653,7 @@ test('files go by way of a bucket: sent there and fetched there, checked, and re
 });
 
 /** How many names and paths are tried by way of the service: test/workspace.test.ts tries 10,000 without it. */
-const HOSTILE = process.env.SLOW_TESTS === undefined || storeName() !== 'DuckDB' ? 60 : 10_000;
+const HOSTILE = !playsSlow() || storeName() !== 'DuckDB' ? 60 : 10_000;
 const AT_ONCE = 20;
 
 test(`of ${HOSTILE} names and paths none gives a 5xx, and the workspace has what was answered with 200`, async () => {

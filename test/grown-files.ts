@@ -6,6 +6,7 @@ import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import type { Source } from '../src/ingest/source.js';
 import { difference, tablesOf } from './laws/law.js';
+import { playsSlow } from './slow.js';
 import type { World } from './world.js';
 
 /**
@@ -22,7 +23,7 @@ export type GrownFile =
  *   GROWN_RUNS=300 GROWN_SEED=7 npx vitest run --project DuckDB test/agents.test.ts -t 'codex.*grew'
  */
 const RUNS = {
-  numRuns: Number(process.env.GROWN_RUNS ?? (process.env.SLOW_TESTS === undefined ? 2 : 20)),
+  numRuns: Number(process.env.GROWN_RUNS ?? (playsSlow() ? 20 : 2)),
   seed: Number(process.env.GROWN_SEED ?? 20260612),
 };
 

@@ -11,7 +11,8 @@ import { addHeartbeat } from '../src/store/state/heartbeat.js';
 import { changePrivacy } from '../src/store/state/privacy-revisions.js';
 import { randomOf } from './random.js';
 import { type Operation, queryOf, Reference } from './reference.js';
-import { ending, event, leavesOutSlow, playsSlow, storeName, World } from './world.js';
+import { playsSlow } from './slow.js';
+import { ending, event, leavesOutSlow, slow, storeName, World } from './world.js';
 
 const SUMMARY = '/api/v1/analytics/summary';
 const COSTS = '/api/v1/analytics/costs';
@@ -262,7 +263,7 @@ describe('groups of few people', () => {
 });
 
 describe('a day of few people', () => {
-  test('counts with the day before it, so that no two ranges differ by it', async () => {
+  slow('counts with the day before it, so that no two ranges differ by it', async () => {
     const total = async (from: string, to: string, user = 'boss') =>
       (await rowsOf(`${SUMMARY}?startDate=${from}&endDate=${to}`, user))[0]?.input_tokens;
     const weekend = 16_000;

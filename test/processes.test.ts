@@ -18,11 +18,12 @@ import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from './ask.js';
 import { CLI } from './program.js';
+import { playsSlow } from './slow.js';
 import { temporaryFolder } from './world.js';
 
 const MIB = 2 ** 20;
 /** Whether all sizes are sent undisturbed too, and each is disturbed at every step; else the largest is where its bytes move. */
-const IS_WHOLE = process.env.SLOW_TESTS !== undefined;
+const IS_WHOLE = playsSlow();
 const LARGE_MIB = IS_WHOLE ? 300 : 24;
 /** What each process may use: a service that does nothing has 190. */
 const MEMORY_MIB = 220;

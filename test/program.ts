@@ -127,13 +127,17 @@ export async function servedWith(
     env: { DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off', ...settings },
   });
   let text = '';
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
   child.stdout?.setEncoding('utf8');
   for await (const chunk of child.stdout ?? []) {
     text += chunk;
     const [, url] = /Daybook serves on (http:\S+) from/.exec(text) ?? [];
     if (url !== undefined) return { child, url, text: () => text };
   }
-  throw new Error(`the server ended: ${text}`);
+  throw new Error(`the server ended: ${text}${stderr}`);
 }
 
 /** The program that is tested without being built: its process is that of the tests. */

@@ -6,8 +6,9 @@ import type { Row } from '../src/store/store.js';
 import { columnNames } from '../src/store/tables.js';
 import { type PullDeps, pullOrganization } from '../src/vendors/pull-reports.js';
 import { sealedVendors, type Vendor } from '../src/vendors/vendor-settings.js';
+import { playsSlow } from './slow.js';
 import type { StandIn } from './vendor-stand-in.js';
-import { type AtEnd, event, playsSlow, storeName, World } from './world.js';
+import { type AtEnd, event, storeName, World } from './world.js';
 
 export const KEY = 'sk-ant-admin01-right';
 /**

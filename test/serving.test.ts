@@ -21,6 +21,7 @@ import { RATE_CARD, sendAll } from './laws/law.js';
 import { SEED } from './laws/settings.js';
 import { instantOf } from './oracle/event.js';
 import { NOW as OPEN_DAY_NOON, organization } from './oracle/generate.js';
+import { playsSlow } from './slow.js';
 import { NOW, organizations, storeName, temporaryFolder, World } from './world.js';
 
 let number = 0;
@@ -555,7 +556,7 @@ describe('/today', () => {
         (events) =>
           events.length > 10 && events.some(({ timestamp }) => dayOf(instantOf(timestamp)) === today),
       )
-      .slice(0, process.env.SLOW_TESTS !== undefined && storeName() === 'DuckDB' ? 40 : 4);
+      .slice(0, playsSlow() && storeName() === 'DuckDB' ? 40 : 4);
     const orgIds = await sendAll(world, organizations);
     await world.build();
     const app = buildApp(world);

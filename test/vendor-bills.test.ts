@@ -4,6 +4,7 @@ import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import type { Row } from '../src/store/store.js';
 import { dollars } from '../src/vendors/vendor-bill.js';
 import { KEY, MONTH, NIGHT, PEOPLE, Pulled, pullNightly } from './pulled.js';
+import { playsSlow } from './slow.js';
 import {
   anthropicBills,
   type Billed,
@@ -13,7 +14,7 @@ import {
   openaiBills,
 } from './vendor-bills-stand-in.js';
 import { daysBefore, StandIn, type VendorAnswers } from './vendor-stand-in.js';
-import { ending, event, leavesOutSlow, playsSlow } from './world.js';
+import { ending, event, leavesOutSlow } from './world.js';
 
 const SEED = Number(process.env.VENDOR_SEED ?? 7);
 /** How long bills are fetched again. */

@@ -19,6 +19,7 @@ import { install } from '../src/computers/repository-clone.js';
 import { writeFile } from '../src/computers/workspace.js';
 import { DestPath, FileName } from '../src/computers/workspace-path.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
+import { playsSlow } from './slow.js';
 import { NOW, temporaryFolder } from './world.js';
 
 /** A workspace with a neighbour, and what writes a file into it. */
@@ -200,7 +201,7 @@ describe('a link on the way', () => {
 });
 
 /** Of how many names that are taken one is written: each costs milliseconds. */
-const WRITTEN = process.env.SLOW_TESTS === undefined ? 20 : 1;
+const WRITTEN = playsSlow() ? 1 : 20;
 
 test('of 10,000 names and paths those are taken that the rules take, and none leads outside', async () => {
   const { inside, target, write } = workspaceWith();

@@ -18,6 +18,7 @@ import { requireOrganizations } from '../src/store/organization.js';
 import type { Settled, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { addressOf, stateOf } from './postgres/server.js';
+import { playsSlow } from './slow.js';
 import { watchHomes } from './statement-homes.js';
 
 /** Where data and state are: in PostgreSQL is the state of what is in ClickHouse otherwise. */
@@ -35,11 +36,6 @@ declare module 'vitest' {
 /** The store that worlds have. Who makes one outside of the tests has DuckDB. */
 export function storeName(): StoreName {
   return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
-}
-
-/** Whether this run is one with all tests, however long they take. */
-export function playsSlow(): boolean {
-  return process.env.SLOW_TESTS === '1';
 }
 
 /** Whether tests are left out that take minutes on the store of this run. */

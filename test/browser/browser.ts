@@ -22,7 +22,7 @@ export const SAMPLE = { people: 18, days: 64 } as const;
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
 if (!hasBrowser)
   console.warn(
-    'The tests of the page are skipped: install chromium ("apt-get install chromium") to run them.',
+    'The tests of the page are skipped: install chromium ("apt-get install chromium-headless-shell") to run them.',
   );
 
 let browser: Promise<Browser> | undefined;

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { replacePeople } from '../../src/people/people-change.js';
 import { FIRST_DAY, LAST_DAY } from '../../src/store/state/person.js';
-import { ending, playsSlow } from '../world.js';
+import { playsSlow } from '../slow.js';
+import { ending } from '../world.js';
 import { expectSound, hasBrowser, LAST, loaded, rowsOf, SAMPLE, Site } from './browser.js';
 import { northwind } from './northwind.js';
 

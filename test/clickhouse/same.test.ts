@@ -7,6 +7,7 @@ import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../../src/ingest/source.js';
 import { newOrgId, RATE_CARD } from '../laws/law.js';
 import { NOW, organization } from '../oracle/generate.js';
+import { playsSlow } from '../slow.js';
 import { World } from '../world.js';
 import { answersOf } from './same.js';
 
@@ -44,7 +45,7 @@ test('both engines answer the sample byte for byte alike, digests included', asy
 });
 
 // The laws already hold both to a second computation, with fewer events.
-test.runIf(process.env.SLOW_TESTS !== undefined)(
+test.runIf(playsSlow())(
   'both engines answer generated organizations byte for byte alike, before and after late events',
   async () => {
     const organizations = fc.sample(organization, { seed: 7, numRuns: 3 });

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, onTestFailed, test } from 'vitest';
 import { addDays, MS_PER_DAY } from '../../src/day.js';
 import { daybook, TODAY } from '../program.js';
 import { until } from '../service.js';
+import { playsSlow } from '../slow.js';
 import { ending } from '../world.js';
 import { Clock } from './clock.js';
 import { Load } from './load.js';
@@ -66,7 +67,7 @@ test('serves others while clients stall, and ends their connections', async () =
 test('replies while nothing can be written, takes nothing then, and goes on afterwards', async (context) => {
   if (disk === undefined) return context.skip(NO_COMPILER);
   const ready = async () => (await fetch(`${site.url}/readyz`)).status;
-  for (const error of process.env.SLOW_TESTS === undefined ? ERRORS.slice(0, 1) : ERRORS) {
+  for (const error of playsSlow() ? ERRORS : ERRORS.slice(0, 1)) {
     disk.fail(error);
     await until(async () => (await ready()) === 503);
     // Not with answers where the engine gave up on its database, which can't be opened again meanwhile.

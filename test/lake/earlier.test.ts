@@ -9,6 +9,7 @@ import type { Day } from '../../src/day.js';
 import { Lake } from '../../src/lake/data-lake.js';
 import { earlierReport } from '../../src/sql/earlier-report.js';
 import { Shell } from '../../src/sql/sql-shell.js';
+import { playsSlow } from '../slow.js';
 import { event, World } from '../world.js';
 import { lakeRows, writtenFiles } from './lake-world.js';
 
@@ -42,7 +43,7 @@ async function publishedTwice() {
     await new Lake(world.config, world.clock).publish(world.store, []);
     const all = ANSWERS.filter((answer) => answer !== 'quality').flatMap((answer) =>
       [undefined, ...GROUPS[answer]]
-        .filter((groupBy) => groupBy !== 'vendor')
+        .filter((groupBy, place) => groupBy !== 'vendor' && (playsSlow() || place < 3))
         .map((groupBy) => ({ answer, groupBy })),
     );
     const answers: unknown[] = [];

@@ -16,9 +16,10 @@ import { readConfig } from '../../src/settings/config.js';
 import { DuckDbStore } from '../../src/store/duckdb-store.js';
 import { freePort } from '../ask.js';
 import { CLI } from '../program.js';
+import { playsSlow } from '../slow.js';
 import { NOW, temporaryFolder } from '../world.js';
 
-const KILLS = process.env.SLOW_TESTS === undefined ? 2 : 20;
+const KILLS = playsSlow() ? 20 : 2;
 const DAYS = Array.from({ length: 9 }, (_, index) => `2026-07-0${index + 1}`);
 const USERS = 10;
 

@@ -19,6 +19,7 @@ import {
 import { isTurn } from '../../src/lake/table-plan.js';
 import type { Row } from '../../src/store/store.js';
 import { columnsOf } from '../../src/store/tables.js';
+import { playsSlow } from '../slow.js';
 import { World } from '../world.js';
 import {
   ask,
@@ -341,7 +342,7 @@ describe('the lake', () => {
 });
 
 describe('a year of nights', () => {
-  const NIGHTS = process.env.SLOW_TESTS === undefined ? 15 : 365;
+  const NIGHTS = playsSlow() ? 365 : 15;
   const FIRST = day('2026-01-20');
 
   test(

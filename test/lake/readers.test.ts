@@ -11,9 +11,10 @@ import { Lake } from '../../src/lake/data-lake.js';
 import { Seen } from '../../src/lake/snapshot.js';
 import { buildApp } from '../../src/service/app.js';
 import { isInstalled } from '../clickhouse/engine.js';
+import { playsSlow } from '../slow.js';
 import { World } from '../world.js';
 
-const SECONDS = process.env.SLOW_TESTS === undefined ? 5 : 120;
+const SECONDS = playsSlow() ? 120 : 5;
 const DAYS = ['2026-07-07', '2026-07-08', '2026-07-09'];
 const USERS = 60;
 

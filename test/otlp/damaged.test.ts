@@ -4,10 +4,11 @@ import { fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protob
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
+import { playsSlow } from '../slow.js';
 import { NOW } from '../world.js';
 import { logs, Receiver } from './sender.js';
 
-const BODIES = process.env.SLOW_TESTS === undefined ? 400 : 10_000;
+const BODIES = playsSlow() ? 10_000 : 400;
 
 const record = (id: string) => ({
   attributes: {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOf, freePort, isUp, ownedFolder, owner, postgresDatabase } from './server.js';
+import { freePort } from '../ask.js';
+import { addressOf, isUp, ownedFolder, owner, postgresDatabase } from './server.js';
 
 const PROGRAM = '/usr/sbin/pgbouncer';
 
@@ -33,7 +34,7 @@ server_reset_query_always = 0
 `,
     { mode: 0o644 },
   );
-  const child = spawn(PROGRAM, [settings], { ...owner(), stdio: 'ignore' });
+  const child = spawn(PROGRAM, [settings], { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] });
   atEnd(async () => {
     child.kill('SIGKILL');
   });

@@ -9,11 +9,12 @@ import { buildApp } from '../../src/service/app.js';
 import { type Config, readConfig } from '../../src/settings/config.js';
 import { ClusterStore } from '../../src/store/cluster-store.js';
 import { Node } from '../../src/store/state/node.js';
+import { freePort } from '../ask.js';
 import { databaseOf } from '../clickhouse/engine.js';
 import { E2bServer } from '../e2b.js';
 import { until } from '../service.js';
 import { ending, temporaryFolder } from '../world.js';
-import { addressOf, expireLease, freePort, postgresDatabase } from './server.js';
+import { addressOf, expireLease, postgresDatabase } from './server.js';
 
 const atEnd = ending();
 const clock = () => Date.now();

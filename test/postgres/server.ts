@@ -1,8 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,22 +9,13 @@ import { type PostgresAddress, toPostgres } from '../../src/settings/store-addre
 import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import type { Shared } from '../../src/store/store.js';
+import { freePort } from '../ask.js';
 import { programs } from './installed.js';
 
 /** Whose rights a server needs: PostgreSQL refuses to run as root. */
 const OWNER = 'postgres';
 
 type AtEnd = (undo: () => Promise<void>) => void;
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The numbers of the user who owns the server, if this process is root. */
 export function owner(): { uid?: number; gid?: number } {
@@ -97,7 +86,6 @@ async function start(): Promise<string> {
     ],
     { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const port = await freePort();
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -105,31 +93,44 @@ async function start(): Promise<string> {
     'max_connections=200',
     'timezone=Asia/Tokyo',
   ];
-  const child = spawn(
-    join(bin, 'postgres'),
-    [
-      '-D',
-      data,
-      '-k',
-      folder,
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(port),
-      ...settings.flatMap((one) => ['-c', one]),
-    ],
-    { ...owner(), stdio: 'ignore' },
-  );
-  process.on('exit', () => child.kill('SIGQUIT'));
-  const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
-  await isUp(url, child);
-  return url;
+  // Another program may take the port before the server does.
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort();
+    const child = spawn(
+      join(bin, 'postgres'),
+      [
+        '-D',
+        data,
+        '-k',
+        folder,
+        '-h',
+        '127.0.0.1',
+        '-p',
+        String(port),
+        ...settings.flatMap((one) => ['-c', one]),
+      ],
+      { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
+    try {
+      await isUp(url, child);
+      process.on('exit', () => child.kill('SIGQUIT'));
+      return url;
+    } catch (error) {
+      if (tries === 3) throw error;
+    }
+  }
 }
 
 /** Waits until a server answers. */
 export async function isUp(url: string, child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    said = `${said}${chunk}`.slice(-2000);
+  });
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the server has ended with exit code ${child.exitCode}`);
+    if (child.exitCode !== null)
+      throw new Error(`the server has ended with exit code ${child.exitCode}: ${said}`);
     const client = new pg.Client({ connectionString: url });
     try {
       await client.connect();

@@ -4,8 +4,9 @@ import { openingFaultOf } from '../../src/store/postgres/postgres-fault.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { spelled } from '../../src/store/postgres/postgres-spelling.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
+import { freePort } from '../ask.js';
 import { ending } from '../world.js';
-import { addressOf, freePort, postgresDatabase } from './server.js';
+import { addressOf, postgresDatabase } from './server.js';
 
 const atEnd = ending();
 let made: Promise<string> | undefined;

@@ -7,6 +7,7 @@ import { buildApp } from '../../src/service/app.js';
 import { readConfig } from '../../src/settings/config.js';
 import { groupOf } from '../../src/store/group.js';
 import { type Batch, newestBatch, type Store } from '../../src/store/store.js';
+import { playsSlow } from '../slow.js';
 import { ending, event, lines, temporaryFolder, World } from '../world.js';
 import { withCredentials } from './s3-credentials.js';
 import { type Asked, type Fault, S3Server } from './s3-server.js';
@@ -290,7 +291,7 @@ describe('nodes that lead some groups each', () => {
 });
 
 /** Every request in full, some of them otherwise: the client tries each a few times. */
-const STEP = process.env.SLOW_TESTS === undefined ? 3 : 1;
+const STEP = playsSlow() ? 1 : 3;
 
 describe('a node that dies', () => {
   /** A node whose requests to the bucket and to the store all fail after so many, the last of which may have been done. */

@@ -8,6 +8,7 @@ import { lakeSql } from '../../src/lake/lake-sql.js';
 import { readSnapshot } from '../../src/lake/snapshot.js';
 import { readConfig } from '../../src/settings/config.js';
 import { ask, build, event } from '../lake/lake-world.js';
+import { playsSlow } from '../slow.js';
 import { temporaryFolder, World } from '../world.js';
 import * as published from './published.js';
 import { withCredentials } from './s3-credentials.js';
@@ -73,7 +74,7 @@ test('of nodes that publish at once one does, and nothing is lost', async () => 
 test('a publication that is cut off anywhere is finished by another node', async () => {
   await world.send([event('2026-06-01', 'ada')]);
   await build(world, node());
-  const step = process.env.SLOW_TESTS === undefined ? 17 : 1;
+  const step = playsSlow() ? 1 : 17;
   let isWhole = false;
   for (let after = 1; !isWhole; after += step) {
     world.now += 60_000;
