@@ -30,7 +30,6 @@ const PROGRAM = [
   'test/outlasting.test.ts',
   'test/processes.test.ts',
   'test/run.test.ts',
-  'test/s3/inbox-kill.test.ts',
   'test/s3/lake-program.test.ts',
   'test/service.test.ts',
   'test/shell.test.ts',
@@ -47,7 +46,6 @@ const WITH_CLICKHOUSE = [
   'test/clickhouse/front.test.ts',
   'test/clickhouse/kill.test.ts',
   'test/clickhouse/nodes.test.ts',
-  'test/cluster/clickhouse-node.test.ts',
   'test/s3/nodes-on-bucket.test.ts',
 ];
 
@@ -70,7 +68,6 @@ const FAULTS = [
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/adoption.test.ts',
-  'test/audit.test.ts',
   'test/changes.test.ts',
   'test/alerts.test.ts',
   'test/claims.test.ts',
@@ -88,7 +85,6 @@ const ON_EVERY_STORE = [
   'test/ingest/mended-lines.test.ts',
   'test/ingest/organizations.test.ts',
   'test/ingest/withdrawn.test.ts',
-  'test/lake/people.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
   'test/laws/summary.test.ts',
@@ -96,7 +92,6 @@ const ON_EVERY_STORE = [
   'test/privacy.test.ts',
   'test/store.test.ts',
   'test/vendor-bills.test.ts',
-  'test/vendors.test.ts',
 ];
 
 /**
@@ -108,6 +103,7 @@ const SLOW = [
   'test/agents.test.ts',
   'test/api-keys.test.ts',
   'test/api.test.ts',
+  'test/audit.test.ts',
   'test/budgets.test.ts',
   'test/check.test.ts',
   'test/computers.test.ts',
@@ -118,6 +114,7 @@ const SLOW = [
   'test/forms.test.ts',
   'test/lake/damage.test.ts',
   'test/lake/lake.test.ts',
+  'test/lake/people.test.ts',
   'test/lake/verify.test.ts',
   'test/marks.test.ts',
   'test/nothing-twice.test.ts',
@@ -130,6 +127,7 @@ const SLOW = [
   'test/serving.test.ts',
   'test/silence.test.ts',
   'test/vendor-rosters.test.ts',
+  'test/vendors.test.ts',
 ];
 
 /** Tests of state, which is in PostgreSQL in `npm run test:program`. */
@@ -141,7 +139,6 @@ const OF_STATE = [
   'test/postgres/*.test.ts',
   'test/readiness.test.ts',
   'test/scim.test.ts',
-  'test/silence.test.ts',
   'test/vendor-rosters.test.ts',
 ];
 
@@ -152,6 +149,7 @@ const SLOW_OF_STATE = [
   'test/alerts.test.ts',
   'test/budgets.test.ts',
   'test/privacy.test.ts',
+  'test/silence.test.ts',
   'test/vendor-bills.test.ts',
   'test/vendors.test.ts',
 ];

@@ -23,7 +23,7 @@ export type GrownFile =
  *   GROWN_RUNS=300 GROWN_SEED=7 npx vitest run --project DuckDB test/agents.test.ts -t 'codex.*grew'
  */
 const RUNS = {
-  numRuns: Number(process.env.GROWN_RUNS ?? (playsSlow() ? 20 : 2)),
+  numRuns: Number(process.env.GROWN_RUNS ?? (playsSlow() ? 20 : 1)),
   seed: Number(process.env.GROWN_SEED ?? 20260612),
 };
 

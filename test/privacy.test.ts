@@ -452,7 +452,7 @@ describe('a member', () => {
   });
 });
 
-test('no number of a place is that of one colleague', async () => {
+slow('no number of a place is that of one colleague', async () => {
   const orgId = 'placed';
   const DAY = '2026-06-10';
   const users = Array.from({ length: 11 }, (_, place) => `u${place}`);
@@ -641,6 +641,7 @@ describe('every route, form and role', () => {
           ...groups.flatMap((group) =>
             chosen
               .filter(([name, value]) => name in PLANTED && !SECRET.test(value))
+              .filter((_, place) => playsSlow() || (place + groups.indexOf(group)) % 3 === 0)
               .map((one) => [group, one]),
           ),
           ...groups.map((group) => [group, ['interval', 'day'] as [string, string]]),

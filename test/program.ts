@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as allOf } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import type { Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
@@ -127,17 +128,14 @@ export async function servedWith(
     env: { DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off', ...settings },
   });
   let text = '';
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
   child.stdout?.setEncoding('utf8');
   for await (const chunk of child.stdout ?? []) {
     text += chunk;
     const [, url] = /Daybook serves on (http:\S+) from/.exec(text) ?? [];
     if (url !== undefined) return { child, url, text: () => text };
   }
-  throw new Error(`the server ended: ${text}${stderr}`);
+  const errors = child.stderr === null ? '' : await allOf(child.stderr);
+  throw new Error(`the server ended: ${text}${errors}`);
 }
 
 /** The program that is tested without being built: its process is that of the tests. */

@@ -74,7 +74,7 @@ test('of nodes that publish at once one does, and nothing is lost', async () => 
 test('a publication that is cut off anywhere is finished by another node', async () => {
   await world.send([event('2026-06-01', 'ada')]);
   await build(world, node());
-  const step = playsSlow() ? 1 : 17;
+  const step = playsSlow() ? 1 : 31;
   let isWhole = false;
   for (let after = 1; !isWhole; after += step) {
     world.now += 60_000;
