@@ -13,7 +13,7 @@ import { erasureOf } from '../../src/store/state/erasure-statements.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { until } from '../service.js';
-import { playsSlow } from '../slow.js';
+import { played } from '../slow.js';
 import { type AtEnd, ending, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, databaseOf } from './engine.js';
 import { event, FIRST, SECOND } from './long-session.js';
@@ -152,10 +152,6 @@ beforeAll(async () => {
   days = { before: old, after: await seen(store, BUILT) };
   await store.close();
 });
-
-/** All ends if slow tests are played, else every other one, the last among them. */
-const played = <T>(ends: readonly T[]) =>
-  ends.filter((_, place) => playsSlow() || place % 2 === (ends.length - 1) % 2);
 
 /** The same database is killed at one statement after the other: what the earlier ones left is in the later ones' way. */
 const SETTLE_ENDS: [statement: string, isDone: boolean][] = [

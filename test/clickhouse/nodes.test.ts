@@ -10,6 +10,7 @@ import { SHARED_CLOCK } from '../../src/store/state/node.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { hasPostgres } from '../postgres/installed.js';
+import { played } from '../slow.js';
 import { ending, NOW, World } from '../world.js';
 import { event, FIRST, SECOND } from './long-session.js';
 import { type Faults, type Node, Nodes } from './nodes.js';
@@ -141,7 +142,7 @@ describe.runIf(hasPostgres())('several nodes', () => {
     await one.send(KILLED, FIRST);
     await built(one.store);
     const before = await seen(two.store, KILLED);
-    for (const [statement, isDone] of SETTLE_ENDS) {
+    for (const [statement, isDone] of played(SETTLE_ENDS)) {
       one.faults = killedAt(new RegExp(`^${statement}\\s`), isDone);
       await expect(one.send(KILLED, SECOND), statement).rejects.toThrow(Killed);
       expect([statement, await seen(two.store, KILLED)]).toEqual([statement, before]);
@@ -150,7 +151,7 @@ describe.runIf(hasPostgres())('several nodes', () => {
     await two.send(KILLED, SECOND);
     const settled = await seen(one.store, KILLED);
     expect(settled).toEqual({ events: expected.get(KILLED)?.events, digests: before.digests });
-    for (const [statement, isDone] of BUILD_ENDS) {
+    for (const [statement, isDone] of played(BUILD_ENDS)) {
       one.faults = killedAt(new RegExp(`^${statement}\\s`), isDone);
       await expect(built(one.store), statement).rejects.toThrow(Killed);
       expect([statement, await seen(two.store, KILLED)]).toEqual([statement, settled]);
