@@ -25,7 +25,6 @@ const PROGRAM = [
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
   'test/mcp-program.test.ts',
-  'test/modest-disk.test.ts',
   'test/new-version.test.ts',
   'test/outlasting.test.ts',
   'test/processes.test.ts',
@@ -40,35 +39,36 @@ const PROGRAM = [
   'test/words.test.ts',
 ];
 
-/** Tests of the program that need ClickHouse's engine: its HTTP front, what a killed process leaves, and several nodes. */
+/** Tests of the program that need ClickHouse's engine: its HTTP front, and several nodes. */
 const WITH_CLICKHOUSE = [
   'test/clickhouse/cluster.test.ts',
   'test/clickhouse/front.test.ts',
-  'test/clickhouse/kill.test.ts',
   'test/clickhouse/nodes.test.ts',
   'test/s3/nodes-on-bucket.test.ts',
 ];
 
+/** Played by the crash suite alone. */
+const ONLY_FAULTS = ['test/modest-disk.test.ts', 'test/s3/inbox-kill.test.ts'];
+
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
 const FAULTS = [
+  ...ONLY_FAULTS,
   'test/at-once.test.ts',
   'test/backup.test.ts',
   'test/cluster/one-node.test.ts',
-  ...(isInstalled() ? ['test/cluster/clickhouse-node.test.ts'] : []),
+  ...(isInstalled() ? ['test/clickhouse/kill.test.ts', 'test/cluster/clickhouse-node.test.ts'] : []),
   ...(isInstalled() && hasPostgres() ? ['test/cluster/three-nodes.test.ts'] : []),
   'test/faults/*.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',
   'test/loss.test.ts',
   'test/processes.test.ts',
-  'test/s3/inbox-kill.test.ts',
   'test/upgrade.test.ts',
 ];
 
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/adoption.test.ts',
-  'test/changes.test.ts',
   'test/alerts.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
@@ -105,6 +105,7 @@ const SLOW = [
   'test/api.test.ts',
   'test/audit.test.ts',
   'test/budgets.test.ts',
+  'test/changes.test.ts',
   'test/check.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
@@ -187,6 +188,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             ...PROGRAM,
+            ...ONLY_FAULTS,
             'test/browser/**',
             'test/clickhouse/**',
             'test/cluster/**',
