@@ -2,8 +2,3 @@
 export function playsSlow(): boolean {
   return process.env.SLOW_TESTS === '1';
 }
-
-/** All of some cases in such a run, else every other one, the last among them. */
-export function played<T>(cases: readonly T[]): T[] {
-  return cases.filter((_, place) => playsSlow() || place % 2 === (cases.length - 1) % 2);
-}

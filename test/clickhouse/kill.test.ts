@@ -13,7 +13,6 @@ import { erasureOf } from '../../src/store/state/erasure-statements.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { until } from '../service.js';
-import { played } from '../slow.js';
 import { type AtEnd, ending, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, databaseOf } from './engine.js';
 import { event, FIRST, SECOND } from './long-session.js';
@@ -188,7 +187,7 @@ describe('a settle that is killed', () => {
     const database = new Database();
     let store = await database.open();
     await database.send(store, FIRST);
-    for (const [statement, isDone] of played(SETTLE_ENDS)) {
+    for (const [statement, isDone] of SETTLE_ENDS) {
       store = await database.kill(store, endOf(statement, isDone), () => database.send(store, SECOND));
       expect(await seen(store, SETTLED), statement).toEqual(before);
     }
@@ -218,7 +217,7 @@ describe('a build that is killed', () => {
     const { before, after } = days;
     let [database, store] = await withBuiltDays();
     await database.send(store, SECOND);
-    for (const [statement, isDone] of played(BUILD_ENDS)) {
+    for (const [statement, isDone] of BUILD_ENDS) {
       store = await database.kill(store, endOf(statement, isDone), () => built(store));
       expect(await seen(store, BUILT), statement).toEqual(before);
     }
@@ -303,7 +302,7 @@ test('an upgrade that is killed, wherever that is, is finished by the next start
   };
   const whole = await upgrade([]);
   for (const table of RENEWED) expect(whole[table], table).not.toEqual([]);
-  expect(await upgrade(played(UPGRADE_ENDS))).toEqual(whole);
+  expect(await upgrade(UPGRADE_ENDS)).toEqual(whole);
   await store.close();
 });
 
@@ -357,8 +356,7 @@ const ERASURE_ENDS: [title: string, counts: boolean, ends: End[]][] = [
   ],
 ];
 
-test.each(ERASURE_ENDS)('an erasure that is killed %s', async (_, counts, all) => {
-  const ends = played(all);
+test.each(ERASURE_ENDS)('an erasure that is killed %s', async (_, counts, ends) => {
   const database = new Database();
   let store = await database.open();
   const everybody = ends.map((_end, place) => `user-${place}`);
@@ -430,7 +428,7 @@ test('a removal of events that is killed, wherever that is, is finished by the n
       parameters: { at: later - 86_400_000 },
     },
   ]);
-  for (const end of played(REMOVAL_ENDS)) store = await database.kill(store, end, remove);
+  for (const end of REMOVAL_ENDS) store = await database.kill(store, end, remove);
   await remove();
   expect(await store.select('SELECT * FROM events')).toEqual([]);
   expect(await store.select('SELECT count(*) AS rows FROM events_rows')).toEqual([{ rows: 0 }]);

@@ -112,9 +112,9 @@ async function start(): Promise<string> {
       { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
     );
     const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
+    process.on('exit', () => child.kill('SIGQUIT'));
     try {
       await isUp(url, child);
-      process.on('exit', () => child.kill('SIGQUIT'));
       return url;
     } catch (error) {
       if (tries === 3) throw error;
