@@ -67,6 +67,21 @@ function linesOfNow(name: string, prompts: number, cwd: string): string {
   );
 }
 
+/** The environment of a program that does nothing for a second after it has started another one, as on a busy machine. */
+const RESTS_AFTER_SPAWN = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
+    import processes from 'node:child_process';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { spawn } = processes;
+    processes.spawn = (...all) => {
+      const child = spawn(...all);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+      return child;
+    };
+    syncBuiltinESMExports();
+  `)}`,
+};
+
 describe('run', () => {
   test('counts and prices what all agents did as "daybook local" does', async () => {
     const laptop = new Laptop('ada');
@@ -227,13 +242,8 @@ describe('run', () => {
     writeFileSync(file, '');
     expect(await run([file])).toMatchObject({ code: 126 });
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-      const child = laptop.program([
-        'run',
-        '--',
-        'sh',
-        '-c',
-        `trap 'echo got; kill $!; exit 9' ${signal.slice(3)}; echo on; sleep 60 & wait`,
-      ]);
+      const script = `trap 'echo got; kill -KILL $!; exit 9' ${signal.slice(3)}; echo on; sleep 60 & wait`;
+      const child = laptop.program(['run', '--', 'sh', '-c', script], RESTS_AFTER_SPAWN);
       let text = '';
       child.stdout?.setEncoding('utf8').on('data', (part: string) => {
         text += part;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf, messageOf } from '../exit.js';
 import { note } from '../terminal/printing.js';
@@ -26,19 +26,22 @@ export async function runChild(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<EndedProgram> {
   const isInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true);
-  const child = spawn(program, args, { stdio: 'inherit', env: environment });
+  let child: ChildProcess | undefined;
   const passOn = (signal: NodeJS.Signals) => {
     // The program has it from the terminal, and two in a row can mean something else.
-    if (!isInTerminal || !OF_KEYS.includes(signal)) child.kill(signal);
+    if (!isInTerminal || !OF_KEYS.includes(signal)) child?.kill(signal);
   };
+  // TRICKY: before the program starts, or a signal in between would end this process and leave the program running alone.
   for (const signal of ENDING) process.on(signal, passOn);
   try {
+    const started = spawn(program, args, { stdio: 'inherit', env: environment });
+    child = started;
     return await new Promise((resolve) => {
-      child.on('exit', (code, signal) =>
+      started.on('exit', (code, signal) =>
         resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), hasRun: true }),
       );
-      child.on('error', (error) => {
-        if (child.pid !== undefined) return;
+      started.on('error', (error) => {
+        if (started.pid !== undefined) return;
         const isMissing = codeOf(error) === 'ENOENT';
         note(
           isMissing
