@@ -34,6 +34,18 @@ test('a file that is gone is written again', () => {
   expect(existsSync(path)).toBe(false);
 });
 
+test('a file that goes while a sign of life is given is written again', () => {
+  const it = world();
+  Object.defineProperty(it, 'now', {
+    get: () => {
+      rmSync(it.path, { force: true });
+      return NOW;
+    },
+  });
+  expect(it.one.touch()).toBe(true);
+  expect(readFileSync(it.path, 'utf8')).toBe(String(process.pid));
+});
+
 test('the file of another process that runs is left alone', () => {
   const { path, now, one } = world();
   const other = givenTo(path, now);

@@ -30,8 +30,13 @@ export class OnlyOne {
   touch(): boolean {
     if (pidIn(this.path) !== process.pid) return this.take();
     const seconds = this.clock() / 1000;
-    utimesSync(this.path, seconds, seconds);
-    return true;
+    try {
+      utimesSync(this.path, seconds, seconds);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      return this.take();
+    }
   }
 
   /** Waits, and gives signs of life meanwhile. */
