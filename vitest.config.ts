@@ -173,6 +173,7 @@ export default defineConfig({
     // Most tests take seconds. Laws, crashes and ClickHouse take minutes on a busy machine, and a limit is for tests that hang.
     testTimeout: 300_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     // By default one processor stays idle, and most of the time is engines that wait for one. A worker needs up to 2.5 GB.
     maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
     // The files of a process share the engine, and what they import. With a process for each file, 34 files on DuckDB took no longer
@@ -248,8 +249,6 @@ export default defineConfig({
           name: 'Page',
           include: ['test/browser/*.test.ts'],
           provide: { store: 'DuckDB' },
-          // Browsers answer when they can.
-          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],

@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import fs, { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -155,14 +154,23 @@ describe('POST /api/v1/events', () => {
   test('leaves nothing of a body that it refuses before its file is open', async () => {
     const { send } = await newOrganization();
     const { open } = fs;
-    const opening = vi.spyOn(fs, 'open').mockImplementation((...file: unknown[]) => {
-      setTimeout(() => Reflect.apply(open, fs, file), 50);
+    let opened = 0;
+    const opening = vi.spyOn(fs, 'open').mockImplementation((...all: unknown[]) => {
+      const done = all.at(-1) as (...result: unknown[]) => void;
+      const opensLate = () =>
+        Reflect.apply(open, fs, [
+          ...all.slice(0, -1),
+          (...result: unknown[]) => {
+            opened += 1;
+            done(...result);
+          },
+        ]);
+      setTimeout(opensLate, 50);
     });
     onTestFinished(() => opening.mockRestore());
     expect((await send('plain', { 'content-encoding': 'gzip' })).status).toBe(400);
-    await wait(100);
-    expect(opening).toHaveBeenCalled();
-    expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
+    await expect.poll(() => opened).toBeGreaterThan(0);
+    await expect.poll(() => readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
   });
 
   test('refuses bodies of more than 100,000 lines or elements, however short or wide they are', async () => {

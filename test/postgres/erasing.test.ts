@@ -27,9 +27,8 @@ function leases(): Leases {
 /** Waits until a node waits for a lease. */
 const wanted = (name: string) =>
   expect
-    .poll(
-      () => session.select('SELECT name FROM leases WHERE name = $name AND wanted_by IS NOT NULL', { name }),
-      { timeout: 60_000 },
+    .poll(() =>
+      session.select('SELECT name FROM leases WHERE name = $name AND wanted_by IS NOT NULL', { name }),
     )
     .toHaveLength(1);
 

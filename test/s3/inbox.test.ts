@@ -133,7 +133,7 @@ test('small and long bodies share an object, and only long ones have files', asy
   };
   server.delayOf = ({ method }) => (method === 'PUT' ? 60 : 0);
   const first = send(['first']);
-  await expect.poll(() => server.counts.PUT, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => server.counts.PUT).toBe(1);
   const all = await Promise.all([first, send(['before']), send(many), send(['after'], 'globex')]);
   expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect([files[0], Math.max(...files)]).toEqual([0, 1]);
@@ -154,7 +154,7 @@ test('one slow object does not hold up those that came after it', async () => {
     return key === first ? 60_000 : 0;
   };
   const slow = send(['slow']);
-  await expect.poll(() => first, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => first).toBeDefined();
   let isSlowDone = false;
   void slow.then(() => {
     isSlowDone = true;
@@ -199,7 +199,7 @@ describe('the room of the inbox', () => {
     expect((await second.send(['before it has looked'])).status).toBe(200);
     second.inbox.start(world.store, { failed: () => {}, setAside: () => {} });
     // Its first drain settles all of it, so both have room.
-    await expect.poll(() => at('ready/'), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => at('ready/')).toEqual([]);
     await first.inbox.drain(world.store);
     expect((await first.send(['more'])).status).toBe(200);
   });
@@ -208,7 +208,7 @@ describe('the room of the inbox', () => {
     const [first, other] = [node({ inboxMb: 1 }), node({ inboxMb: 1, leading: async () => false })];
     await first.send(Array.from({ length: 4000 }, (_, one) => `event-${one}`));
     other.inbox.start(other.store, { failed: () => {}, setAside: () => {} });
-    await expect.poll(() => other.inbox.depth.files, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => other.inbox.depth.files).toBe(1);
     expect((await other.send(['more'])).status).toBe(503);
     expect((await other.send(['of another'], 'globex')).status).toBe(200);
   });
@@ -218,7 +218,7 @@ describe('the room of the inbox', () => {
     server.delayOf = ({ method }) => (method === 'PUT' ? 1000 : 0);
     const ids = Array.from({ length: 4000 }, (_, one) => `event-${one}`);
     const first = send(ids);
-    await expect.poll(() => server.counts.PUT, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => server.counts.PUT).toBe(1);
     expect((await send(ids)).status).toBe(503);
     expect((await first).status).toBe(200);
     expect(incoming()).toEqual([]);
