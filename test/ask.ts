@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
@@ -57,11 +59,21 @@ export function statusAfterSending(url: string, head: readonly string[], body: B
   });
 }
 
-/** A port that nothing listens on. */
+/**
+ * A port that nothing listens on. It is below those that systems give to connections, or one of these could take it before the server does,
+ * or while the server is started again.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(12_000, 32_000);
+    server.listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }

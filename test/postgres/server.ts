@@ -93,33 +93,26 @@ async function start(): Promise<string> {
     'max_connections=200',
     'timezone=Asia/Tokyo',
   ];
-  // Another program may take the port before the server does.
-  for (let tries = 1; ; tries += 1) {
-    const port = await freePort();
-    const child = spawn(
-      join(bin, 'postgres'),
-      [
-        '-D',
-        data,
-        '-k',
-        folder,
-        '-h',
-        '127.0.0.1',
-        '-p',
-        String(port),
-        ...settings.flatMap((one) => ['-c', one]),
-      ],
-      { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
-    process.on('exit', () => child.kill('SIGQUIT'));
-    try {
-      await isUp(url, child);
-      return url;
-    } catch (error) {
-      if (tries === 3) throw error;
-    }
-  }
+  const port = await freePort();
+  const child = spawn(
+    join(bin, 'postgres'),
+    [
+      '-D',
+      data,
+      '-k',
+      folder,
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      ...settings.flatMap((one) => ['-c', one]),
+    ],
+    { ...owner(), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const url = `postgres://daybook:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
+  process.on('exit', () => child.kill('SIGQUIT'));
+  await isUp(url, child);
+  return url;
 }
 
 /** Waits until a server answers. */
