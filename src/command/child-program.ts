@@ -34,24 +34,28 @@ export async function runChild(
   // TRICKY: before the program starts, or a signal in between would end this process and leave the program running alone.
   for (const signal of ENDING) process.on(signal, passOn);
   try {
-    const started = spawn(program, args, { stdio: 'inherit', env: environment });
-    child = started;
-    return await new Promise((resolve) => {
-      started.on('exit', (code, signal) =>
-        resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), hasRun: true }),
-      );
-      started.on('error', (error) => {
-        if (started.pid !== undefined) return;
-        const isMissing = codeOf(error) === 'ENOENT';
-        note(
-          isMissing
-            ? `There is no program ${program}: install it, or correct its name or PATH.`
-            : `${program} can't be run (${codeOf(error) || messageOf(error)}): name a program that you may execute.`,
-        );
-        resolve({ code: isMissing ? NOT_FOUND : NOT_RUNNABLE, hasRun: false });
-      });
-    });
+    child = spawn(program, args, { stdio: 'inherit', env: environment });
+    return await endOf(child, program);
   } finally {
     for (const signal of ENDING) process.off(signal, passOn);
   }
+}
+
+/** Waits until a program has ended, or can't be run. */
+function endOf(child: ChildProcess, program: string): Promise<EndedProgram> {
+  return new Promise((resolve) => {
+    child.on('exit', (code, signal) =>
+      resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), hasRun: true }),
+    );
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return;
+      const isMissing = codeOf(error) === 'ENOENT';
+      note(
+        isMissing
+          ? `There is no program ${program}: install it, or correct its name or PATH.`
+          : `${program} can't be run (${codeOf(error) || messageOf(error)}): name a program that you may execute.`,
+      );
+      resolve({ code: isMissing ? NOT_FOUND : NOT_RUNNABLE, hasRun: false });
+    });
+  });
 }
