@@ -156,16 +156,12 @@ describe('POST /api/v1/events', () => {
     const { open } = fs;
     let opened = 0;
     const opening = vi.spyOn(fs, 'open').mockImplementation((...all: unknown[]) => {
-      const done = all.at(-1) as (...result: unknown[]) => void;
-      const opensLate = () =>
-        Reflect.apply(open, fs, [
-          ...all.slice(0, -1),
-          (...result: unknown[]) => {
-            opened += 1;
-            done(...result);
-          },
-        ]);
-      setTimeout(opensLate, 50);
+      const done = all.pop() as (...result: unknown[]) => void;
+      const then = (...result: unknown[]) => {
+        opened += 1;
+        done(...result);
+      };
+      setTimeout(() => Reflect.apply(open, fs, [...all, then]), 50);
     });
     onTestFinished(() => opening.mockRestore());
     expect((await send('plain', { 'content-encoding': 'gzip' })).status).toBe(400);

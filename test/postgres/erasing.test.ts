@@ -54,12 +54,10 @@ test('no byte of a row stays in a table, its indexes or its statistics, although
       expect(isEnded).toBe(true);
     });
     const isWaiting = expect
-      .poll(
-        () =>
-          session.select(
-            "SELECT pid FROM pg_stat_activity WHERE query LIKE '%age(backend_xmin)%' AND pid <> pg_backend_pid()",
-          ),
-        { timeout: 60_000 },
+      .poll(() =>
+        session.select(
+          "SELECT pid FROM pg_stat_activity WHERE query LIKE '%age(backend_xmin)%' AND pid <> pg_backend_pid()",
+        ),
       )
       .not.toEqual([]);
     await Promise.race([vacuumed, isWaiting]);
