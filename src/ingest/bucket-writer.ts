@@ -32,7 +32,8 @@ interface Pending {
 export class BucketWriter {
   private pending: Pending[] = [];
   private writing = 0;
-  private begunAt = 0;
+  /** The object under way that later bodies wait for: the last one, until it is slow. */
+  private awaited: readonly Pending[] | undefined;
 
   constructor(
     private readonly bucket: Bucket,
@@ -50,12 +51,15 @@ export class BucketWriter {
   }
 
   private next(): void {
-    if (this.pending.length === 0 || this.writing >= AT_ONCE) return;
-    if (this.writing > 0 && performance.now() - this.begunAt < SLOW_MS) return;
+    if (this.pending.length === 0 || this.writing >= AT_ONCE || this.awaited !== undefined) return;
     const group = this.take();
     this.writing += 1;
-    this.begunAt = performance.now();
-    const slow = setTimeout(() => this.next(), SLOW_MS);
+    this.awaited = group;
+    const goOn = () => {
+      if (this.awaited === group) this.awaited = undefined;
+      this.next();
+    };
+    const slow = setTimeout(goOn, SLOW_MS);
     void this.write(group.map(({ file }) => file))
       .then(
         () => {
@@ -68,9 +72,7 @@ export class BucketWriter {
       .finally(() => {
         clearTimeout(slow);
         this.writing -= 1;
-        // The next one needn't wait, however soon this one was there.
-        this.begunAt = 0;
-        this.next();
+        goOn();
       });
   }
 

@@ -145,25 +145,6 @@ test('small and long bodies share an object, and only long ones have files', asy
   expect(at('')).toEqual([]);
 });
 
-test('one slow object does not hold up those that came after it', async () => {
-  const { send } = node();
-  let first: string | undefined;
-  server.delayOf = ({ method, key }) => {
-    if (method !== 'PUT') return 0;
-    first ??= key;
-    return key === first ? 60_000 : 0;
-  };
-  const slow = send(['slow']);
-  await expect.poll(() => first).toBeDefined();
-  let isSlowDone = false;
-  void slow.then(() => {
-    isSlowDone = true;
-  });
-  expect((await send(['quick'])).status).toBe(200);
-  expect(isSlowDone).toBe(false);
-  expect((await slow).status).toBe(503);
-});
-
 test('a bucket that takes nothing in time is a 503, and nothing waits or stays on the disk', async () => {
   const { send, incoming, inbox } = node();
   server.faultOf = ({ method }) => (method === 'PUT' ? 'slow down' : undefined);
