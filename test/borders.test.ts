@@ -159,17 +159,18 @@ test('keeps the event loop for as long as a few of the smallest requests, and on
       .map((name) => ({ name, send: get(name.slice('GET '.length)) })),
   ];
   expect(routes.map(({ name }) => name)).toEqual(expect.arrayContaining(['GET /docs/yaml', 'GET /']));
-  const smallest = [];
-  for (let round = 0; round < 10; round += 1) smallest.push((await worked(get('/healthz'))).ms);
-  const unit = Math.min(...smallest);
+  const smallest = get('/healthz');
   for (const { name, send } of routes) {
     // The first request may make what others use.
     await send();
     let isLittle = false;
-    // One round without another process in the way is enough.
-    for (let round = 0; round < 100 && !isLittle; round += 1) {
+    let [unit, least] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // Both in turns, since the machine may do more beside them now than a minute ago. One round of each that nothing holds up is enough.
+    for (let round = 0; round < 100 && !(isLittle && round >= 3); round += 1) {
+      unit = Math.min(unit, (await worked(smallest)).ms);
       const { ms, given } = await worked(send);
-      isLittle = ms <= unit * (10 + Number(given.headers['content-length'] ?? 0) / 1024);
+      least = Math.min(least, ms);
+      isLittle = least <= unit * (10 + Number(given.headers['content-length'] ?? 0) / 1024);
     }
     expect([name, isLittle]).toEqual([name, true]);
   }
