@@ -67,20 +67,27 @@ export function startInTerminal(line: string, env: Record<string, string> = {}):
   });
 }
 
-/** Types keys into what runs in a terminal, and waits until what it prints from then on matches. */
+/**
+ * Types keys into what runs in a terminal, and waits until what it prints from then on matches, or without keys what it has printed since the
+ * last ones.
+ */
 export type Typing = (keys: string, until: RegExp) => Promise<string>;
 
 export function typing(child: ChildProcess): Typing {
   let seen = '';
+  let isOver = false;
   child.stdout?.setEncoding('utf8').on('data', (part: string) => {
     seen += part;
   });
+  // All that it has printed is there by then.
+  child.once('close', () => {
+    isOver = true;
+  });
   return async (keys, until) => {
-    seen = '';
+    if (keys !== '') seen = '';
     child.stdin?.write(keys);
-    for (let looks = 0; !until.test(seen); looks += 1) {
-      if (child.exitCode !== null || looks > 2000)
-        throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
+    while (!until.test(seen)) {
+      if (isOver) throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return seen;
