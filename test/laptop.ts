@@ -159,9 +159,9 @@ export class Laptop {
     return ended(this.start(args, more));
   }
 
-  /** The same with a key. */
+  /** The same with a key. It waits for a service for as long as tests may take. */
   send(url: string, key: string, ...args: string[]): Promise<Ended> {
-    return this.collect(['--server', url, '--wait', '20', ...args], { DAYBOOK_KEY: key });
+    return this.collect(['--server', url, '--wait', '300', ...args], { DAYBOOK_KEY: key });
   }
 
   /** What `collect status` knows of the one server. */
@@ -249,6 +249,8 @@ export async function falseServer(
     response.end(said.body === undefined ? '' : JSON.stringify(said.body));
   };
   const server = certificate === undefined ? createServer(handle) : createSecureServer(certificate, handle);
+  // A slow client is no other one: it keeps its connection however long it takes between two requests.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -290,6 +292,7 @@ export async function proxyTo(url: string, credentials: string): Promise<{ url: 
     });
     for (const one of [socket, tunnel]) one.on('error', () => {}).on('close', () => tunnel.destroy());
   });
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
