@@ -586,21 +586,27 @@ describe('a hook command', () => {
     while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
+  /** Runs a command that hangs, again with twice the time until it has written so many processes, and waits until they are gone. */
+  async function expectEnded(processes: number, commandOf: (file: string) => string): Promise<void> {
+    for (let timeoutMs = 600, seen = 0; seen < processes; timeoutMs *= 2) {
+      const file = join(temporaryFolder(), 'pids');
+      writeFileSync(file, '');
+      expect(await run(commandOf(file), timeoutMs)).toMatchObject({ exitCode: null, isTimedOut: true });
+      const pids = readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number);
+      await gone(pids);
+      seen = pids.length;
+    }
+  }
+
   test('that hangs is ended at its timeout with its children, also those that ignore SIGTERM', async () => {
-    const file = join(temporaryFolder(), 'pids');
-    const child = `sh -c 'trap "" TERM; echo $$ >> ${file}; while true; do sleep 1; done'`;
-    const ended = await run(`trap "" TERM; echo $$ >> ${file}; ${child} & ${child} & wait; wait`, 600);
-    expect(ended).toMatchObject({ exitCode: null, isTimedOut: true });
-    const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
-    expect(pids).toHaveLength(3);
-    await gone(pids);
+    await expectEnded(3, (file) => {
+      const child = `sh -c 'trap "" TERM; echo $$ >> ${file}; while true; do sleep 1; done'`;
+      return `trap "" TERM; echo $$ >> ${file}; ${child} & ${child} & wait; wait`;
+    });
   });
 
   test('that ends itself at SIGTERM takes its children with it', async () => {
-    const file = join(temporaryFolder(), 'pids');
-    const ended = await run(`sh -c 'trap "" TERM; echo $$ > ${file}; sleep 60; sleep 60' & wait`, 400);
-    expect(ended.isTimedOut).toBe(true);
-    await gone([Number(readFileSync(file, 'utf8'))]);
+    await expectEnded(1, (file) => `sh -c 'trap "" TERM; echo $$ >> ${file}; sleep 60; sleep 60' & wait`);
   });
 
   test('that floods its output is heard up to a limit', async () => {
@@ -642,7 +648,7 @@ describe('a hook command', () => {
       `until [ -p ${fifo} ]; do :; done; cat ${fifo}`,
     ];
     const config = HooksConfig.parse({
-      Stop: [{ hooks: hooks.map((command) => ({ type: 'command', command, timeout: 30 })) }],
+      Stop: [{ hooks: hooks.map((command) => ({ type: 'command', command, timeout: 300 })) }],
     });
     const { answer, runs } = await runHooks(config, { hook_event_name: 'Stop' }, '');
     expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
