@@ -8,7 +8,7 @@ import { NoAnswer, NotConnected } from '../src/computers/agent-relay.js';
 import { SharedRelay } from '../src/computers/shared-relay.js';
 import { applyChanges } from '../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../src/store/postgres/postgres-session.js';
-import { Node } from '../src/store/state/node.js';
+import { DEAD_MS, Node, SHARED_CLOCK } from '../src/store/state/node.js';
 import { hasPostgres } from './postgres/installed.js';
 import { addressOf, postgresDatabase } from './postgres/server.js';
 import { until } from './service.js';
@@ -147,9 +147,12 @@ describe.skipIf(!hasPostgres())('agents that are connected to another node', () 
       await here.relay.refresh();
       return here.relay.connectedAt('cmp_dead') !== null;
     });
+    // It says no more that it lives.
+    await there.node.stop();
     await session.run([
       {
-        sql: 'UPDATE nodes SET seen_at_ms = seen_at_ms - 60000 WHERE node_id = $id',
+        sql: `INSERT INTO nodes (node_id, host, role, version, started_at_ms, seen_at_ms)
+          VALUES ($id, 'box', 'all', '1', ${SHARED_CLOCK}, ${SHARED_CLOCK} - ${DEAD_MS})`,
         parameters: { id: there.node.id },
       },
       { sql: "UPDATE revisions_of_tables SET revision = revision + 1 WHERE table_name = 'connected_agents'" },
