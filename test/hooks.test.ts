@@ -978,6 +978,23 @@ describe('hooks send', () => {
     expect(await send()).toBe('sent');
   });
 
+  test('sends what comes while another one is refused', async () => {
+    const folder = temporaryFolder();
+    const spool = join(folder, 'spool');
+    mkdirSync(spool);
+    writeFileSync(join(spool, '0.json'), '{}');
+    const { url, got } = await falseServer(() => {
+      if (got.length > 1) return { status: 202 };
+      writeFileSync(join(spool, '1.json'), '{}');
+      return { status: 413, body: { detail: 'timestamp is too late.', requestId: 'req_1' } };
+    });
+    writeFileSync(join(folder, 'connection.json'), JSON.stringify({ server: url, key: 'dbk_x' }));
+    expect(await deliverAlone(folder, new AbortController().signal, Date.now())).toEqual({
+      refused: `${join(spool, '0.json')}.refused was left out, because the server answered 413: timestamp is too late`,
+    });
+    expect(readdirSync(spool)).toEqual(['0.json.refused']);
+  });
+
   test('does not try without end what can not be read', async () => {
     const folder = temporaryFolder();
     const { url } = await server(() => 202);

@@ -179,12 +179,17 @@ export async function deliverAlone(
   now: number,
 ): Promise<Delivery | undefined> {
   const { OnlyOne } = await import('../disk/only-one.js');
+  const spool = join(folder, 'spool');
+  let refused: Delivery | undefined;
   for (;;) {
     const one = OnlyOne.at(join(folder, 'delivering'), DELIVERER_HOLDS_MS, () => now);
-    if (one === undefined) return undefined;
+    if (one === undefined) return refused;
+    const [first] = await waitingIn(spool);
     const delivery = await deliver(folder, signal).finally(() => one.end());
     if (signal.aborted) return 'late';
-    // A payload may have arrived while this deliverer was finishing: look again.
-    if (delivery !== 'sent' || (await waitingIn(join(folder, 'spool'))).length === 0) return delivery;
+    if (delivery !== 'sent') refused = delivery;
+    // A payload may have arrived while this deliverer was finishing, or leaving another one out: look again.
+    const [next] = await waitingIn(spool);
+    if (next === undefined || (delivery !== 'sent' && next === first)) return refused ?? delivery;
   }
 }
