@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -540,6 +542,23 @@ describe('a request that takes its time', () => {
     );
     expect(await late).toBe('408');
     expect(await put).toBe('204');
+  });
+
+  test('is read where the rest of it came while the service had no turn', async () => {
+    const post = `POST /api/v0/computers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${hasty.key}\r\ncontent-type: application/json\r\ncontent-length: 2`;
+    let send = () => {};
+    const rest = new Promise<void>((resolve) => {
+      send = resolve;
+    });
+    const heard = once(hasty.app.server, 'request');
+    const status = halfOf(hasty.url, post, '{}', rest);
+    await heard;
+    await setImmediate();
+    send();
+    await rest;
+    const end = performance.now() + 1500;
+    while (performance.now() < end);
+    expect(await status).toBe('400');
   });
 });
 

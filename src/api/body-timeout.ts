@@ -22,13 +22,16 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (!hasBody(raw)) return;
     const limit = (routeOptions.config.receiveSeconds ?? seconds) * 1000;
-    const timer = setTimeout(() => {
-      if (raw.complete) return;
+    const refuse = async () => {
+      // What arrived while the process had no turn is read only now.
+      await setImmediate();
+      if (raw.complete || reply.raw.closed) return;
       const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       // For the log.
       reply.code(408);
       refuseClient.call(app, late, raw.socket);
-    }, limit);
+    };
+    const timer = setTimeout(() => void refuse(), limit);
     // Of the socket, not the request: if a client disconnects after the answer, the request closes without an event.
     reply.raw.once('close', () => clearTimeout(timer));
   });
