@@ -148,7 +148,8 @@ export class PostgresSession implements Transaction {
 
   /**
    * Removes the rows of before from the pages of tables, which are written anew, and their values from what the planner knows. Waits for
-   * transactions that still see these rows, since the server would keep the rows for them. Nobody reads or writes a table meanwhile.
+   * transactions that still see these rows, and for those that began to change something before the rows went: the server would keep the rows
+   * for them. Nobody reads or writes a table meanwhile.
    */
   async vacuum(tables: readonly string[]): Promise<void> {
     const [now] = await this.select('SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS number');
@@ -156,7 +157,7 @@ export class PostgresSession implements Transaction {
       const seen = await this.select(
         `SELECT 1 AS found FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()
-          AND age(backend_xmin) > age(CAST($number AS xid))
+          AND greatest(age(backend_xmin), age(backend_xid)) > age(CAST($number AS xid))
         LIMIT 1`,
         { number: String(now?.number) },
       );
