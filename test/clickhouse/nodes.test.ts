@@ -178,8 +178,7 @@ describe.runIf(hasPostgres())('several nodes', () => {
     one.faults = settling.faults;
     const late = one.send(ASLEEP, SECOND);
     await settling.asleep;
-    await nodes.expire(`settle ${group}`);
-    await two.send(ASLEEP, SECOND);
+    await nodes.expireFor(`settle ${group}`, one, two.send(ASLEEP, SECOND));
     settling.wake();
     await expect(late).rejects.toThrow(StoreUnavailable);
     expect((await seen(one.store, ASLEEP)).events).toEqual(expected.get(ASLEEP)?.events);
@@ -188,8 +187,7 @@ describe.runIf(hasPostgres())('several nodes', () => {
     one.faults = building.faults;
     const lateBuild = built(one.store);
     await building.asleep;
-    await nodes.expire(`build ${group}`);
-    await built(two.store);
+    await nodes.expireFor(`build ${group}`, one, built(two.store));
     const whole = await seen(two.store, ASLEEP);
     expect(whole).toEqual(expected.get(ASLEEP));
     building.wake();
@@ -271,7 +269,8 @@ describe.runIf(hasPostgres())('several nodes', () => {
       sql: `INSERT INTO nodes VALUES ('newer', 'host', 'all', '99.0.0', 0, ${SHARED_CLOCK} - ${ago})
         ON CONFLICT (node_id) DO UPDATE SET seen_at_ms = excluded.seen_at_ms`,
     });
-    await nodes.session.run([beat(0)]);
+    // For as long as the test takes.
+    await nodes.session.run([beat(-3_600_000)]);
     await expect(built(older.store)).rejects.toThrow(/Nodes of Daybook 99\.0\.0 build the days now/);
     await nodes.session.run([beat(60_000)]);
     await built(older.store);

@@ -9,7 +9,7 @@ import type { PostgresAddress } from '../../src/settings/store-address.js';
 import { ClusterStore } from '../../src/store/cluster-store.js';
 import { type DailySql, dailySql } from '../../src/store/day-builder.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
-import { addressOf, expireLease, postgresDatabase } from '../postgres/server.js';
+import { addressOf, expireFor, postgresDatabase } from '../postgres/server.js';
 import { type AtEnd, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, newDatabase } from './engine.js';
 
@@ -83,9 +83,9 @@ export class Nodes {
     atEnd(() => this.session.close());
   }
 
-  /** Lets a lease expire, as if its holder had slept. */
-  expire(name: string): Promise<void> {
-    return expireLease(this.session, name);
+  /** Lets a node's lease expire, as if it had slept, until work has ended for which another one needs it. */
+  expireFor<T>(name: string, { store }: Node, work: Promise<T>): Promise<T> {
+    return expireFor(this.session, name, store.shared.id, work);
   }
 
   static async start(atEnd: AtEnd = onTestFinished): Promise<Nodes> {

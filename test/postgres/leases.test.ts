@@ -4,7 +4,7 @@ import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { ending, NOW } from '../world.js';
-import { addressOf, expireLease, postgresDatabase } from './server.js';
+import { addressOf, expireFor, postgresDatabase } from './server.js';
 
 const atEnd = ending();
 let session: PostgresSession;
@@ -18,8 +18,6 @@ afterAll(() => session.close());
 
 const epochOf = async (name: string) =>
   Number((await session.select('SELECT epoch FROM leases WHERE name = $name', { name }))[0]?.epoch);
-
-const expire = (name: string) => expireLease(session, name);
 
 /** Work that ends when it is told to. */
 function held() {
@@ -86,12 +84,12 @@ test('a lease that expired goes to another node, and its last holder notices', a
   await asleep.begun;
   await one.renew();
   expect(one.lease('asleep')).toEqual(lease);
-  await expire('asleep');
-  await two.leading('asleep', async () => {
+  const taken = two.leading('asleep', async () => {
     expect(two.lease('asleep').epoch).toBe((lease?.epoch ?? 0) + 1);
     asleep.end();
     await expect(leading).rejects.toThrow(StoreUnavailable);
   });
+  await expireFor(session, 'asleep', one.holder, taken);
 });
 
 test('work that one node does for all is kept until it closes', async () => {

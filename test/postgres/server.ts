@@ -46,6 +46,25 @@ export async function expireLease(nodes: Pick<Shared, 'run'>, name: string, hold
   ]);
 }
 
+/** Lets a holder's lease expire, also when it has just been renewed, until work has ended for which another one needs it. */
+export async function expireFor<T>(
+  nodes: Pick<Shared, 'run'>,
+  name: string,
+  holder: string,
+  work: Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  const ended = work.then(end, end);
+  while (!isOver) {
+    await expireLease(nodes, name, holder);
+    await Promise.race([ended, wait(20)]);
+  }
+  return work;
+}
+
 /** The password has characters that a URL has to encode. */
 const PASSWORD = "p@ss/w'rd";
 
