@@ -92,6 +92,43 @@ test('a lease that expired goes to another node, and its last holder notices', a
   await expireFor(session, 'asleep', one.holder, taken);
 });
 
+test('a renewal whose answer is late takes no lease that was released and taken again meanwhile', async () => {
+  let [answer, ask] = [() => {}, () => {}];
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const late = new Leases({
+    run: (statements) => session.run(statements),
+    select: async (sql, parameters) => {
+      const rows = await session.select(sql, parameters);
+      if (sql.includes('RETURNING name, epoch')) {
+        ask();
+        await answered;
+      }
+      return rows;
+    },
+  });
+  const [first, second] = [held(), held()];
+  const before = late.leading('late', first.work);
+  await first.begun;
+  const renewed = late.renew();
+  await asked;
+  first.end();
+  await before;
+  const after = late.leading('late', async () => {
+    await second.work();
+    return late.lease('late').epoch;
+  });
+  await second.begun;
+  answer();
+  await renewed;
+  second.end();
+  expect(await after).toBe(2);
+});
+
 test('work that one node does for all is kept until it closes', async () => {
   const [one, two] = [new Leases(session), new Leases(session)];
   expect(await one.keeping('pulls', async () => 'one')).toBe('one');

@@ -117,14 +117,17 @@ export class Leases {
 
   /** Renews all leases, and notices those that were lost. */
   async renew(): Promise<void> {
-    const names = [...this.held.keys()];
+    const asked = new Map(this.held);
+    const names = [...asked.keys()];
     if (names.length === 0) return;
     const rows = await this.session.select(
       `UPDATE leases SET expires_at = ${HELD} WHERE name IN $names AND holder = $holder RETURNING name, epoch`,
       { names, holder: this.holder },
     );
     const epochs = new Map(rows.map((row) => [String(row.name), Number(row.epoch)]));
-    for (const name of names) if (this.held.get(name)?.epoch !== epochs.get(name)) this.held.delete(name);
+    // One that was released meanwhile may be held again: this answer is not about that.
+    for (const [name, lease] of asked)
+      if (this.held.get(name) === lease && lease.epoch !== epochs.get(name)) this.held.delete(name);
   }
 
   private async acquire(name: string): Promise<void> {
