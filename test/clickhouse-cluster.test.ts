@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/settings/config.js';
 import { ClickHouseServers } from '../src/store/clickhouse/clickhouse-servers.js';
 import { CLUSTER_SETTINGS, forCluster } from '../src/store/clickhouse/cluster-statement.js';
+import { Replicas } from '../src/store/clickhouse/replicas.js';
 import { NotAnswering, whileAnswering } from '../src/store/clickhouse/server-watch.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 
@@ -56,6 +57,27 @@ test('a server that could not be reached is asked last for some seconds', () => 
   now = 6000;
   expect(order()).toEqual(['one', 'two', 'three']);
   expect(ClickHouseServers.from([one, two, three], 'c', 2).inOrder()).toEqual([three, one, two]);
+});
+
+test('a server is asked again whether it has the newest rows when its answer took longer than it is waited', async () => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  let asked = 0;
+  const server = {
+    cluster: undefined,
+    naming: () => 'it has them',
+    select: async () => {
+      asked += 1;
+      if (asked > 1) return [{ place: 'events_rows batch', number: 1, row_count: 3 }];
+      const now = performance.now();
+      vi.spyOn(performance, 'now').mockReturnValue(now + 60_000);
+      return [];
+    },
+  };
+  const all = { onEach: () => [server] } as never;
+  const written = { kind: 'batch', number: 1, table: 'events', rows: 3 } as const;
+  const replicas = new Replicas(all, { written: async () => [written] });
+  const counting = { newest: [1], holes: [] };
+  expect(await replicas.having({ batch: counting, build: counting, exchanges: 0 })).toBe('it has them');
 });
 
 test('a statement ends when its server stops answering, and not before', async () => {
