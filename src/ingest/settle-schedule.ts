@@ -53,6 +53,10 @@ export class SettleSchedule {
     let looks = 0;
     let quiet = 0;
     let isLooking = false;
+    // Nobody waits for a look when it is closed, and what was looked at may be gone.
+    const report = (error: unknown) => {
+      if (!this.isClosed) failed(error);
+    };
     this.drain(store).catch(failed);
     const tick = async () => {
       if (isLooking) return;
@@ -72,7 +76,7 @@ export class SettleSchedule {
       looks = 0;
       this.drain(store).catch(failed);
     };
-    this.timer = setInterval(() => void tick().catch(failed), SETTLE_MS);
+    this.timer = setInterval(() => void tick().catch(report), SETTLE_MS);
   }
 
   /**
