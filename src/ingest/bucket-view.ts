@@ -1,4 +1,5 @@
 import type { Bucket } from '../objects/bucket.js';
+import { Queue } from '../store/queue.js';
 import type { Body } from './body-name.js';
 import { ASIDE, asideIn, READY, type Ready, readyIn, SETTLING } from './bucket-names.js';
 import { Room } from './room.js';
@@ -26,6 +27,7 @@ export class BucketView {
   foreign: readonly string[] = [];
   /** When something was settled last, or began to wait: Unix milliseconds. */
   movedAt = 0;
+  private readonly lists = new Queue();
   private changes: { added: Ready[]; removed: Set<string> } | undefined;
 
   constructor(
@@ -84,8 +86,12 @@ export class BucketView {
     this.bodies += sign * bodies;
   }
 
-  /** Lists the bucket. */
-  async refresh(): Promise<void> {
+  /** Lists the bucket. One list at a time: each notes what changes meanwhile. */
+  refresh(): Promise<void> {
+    return this.lists.run(() => this.list());
+  }
+
+  private async list(): Promise<void> {
     const changes = { added: [] as Ready[], removed: new Set<string>() };
     this.changes = changes;
     const found: Ready[] = [];
