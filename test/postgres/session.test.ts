@@ -137,13 +137,20 @@ describe('transactions', () => {
       { sql: "INSERT INTO rivals VALUES ('a', 0), ('b', 0)" },
     ]);
     let tries = 0;
+    let begun = 0;
+    let bothBegin = () => {};
+    const bothBegun = new Promise<void>((resolve) => {
+      bothBegin = resolve;
+    });
     const add = (first: string, second: string) =>
       session.transaction(async ({ run }) => {
         tries += 1;
         const plusOne = (name: string) =>
           run([{ sql: 'UPDATE rivals SET n = n + 1 WHERE name = $name', parameters: { name } }]);
         await plusOne(first);
-        await session.select('SELECT pg_sleep(0.1) IS NULL AS slept');
+        begun += 1;
+        if (begun === 2) bothBegin();
+        await bothBegun;
         await plusOne(second);
       });
     await Promise.all([add('a', 'b'), add('b', 'a')]);
