@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { build } from '../../src/aggregate/build-days.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { readConfig } from '../../src/settings/config.js';
@@ -79,7 +79,7 @@ test('what one node changes, the other one reads at once, in state and beside da
   expect(await emails()).toEqual([{ user_id: 'ada', user_email: 'ada@acme.example' }]);
 });
 
-test('the revision of a table changes on every node within a second, and that of others stays', async () => {
+test('the revision of a table changes on every node half a second later, and that of others stays', async () => {
   await requireOrganizations(ada, new Set(['first']), NOW);
   const before = [
     await bob.stateRevision('organizations'),
@@ -87,9 +87,9 @@ test('the revision of a table changes on every node within a second, and that of
     await bob.revision(),
   ];
   await requireOrganizations(ada, new Set(['second']), NOW);
-  const begun = performance.now();
-  await expect.poll(() => bob.stateRevision('organizations'), { interval: 20 }).not.toBe(before[0]);
-  expect(performance.now() - begun).toBeLessThan(1000);
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 500);
+  onTestFinished(() => clock.mockRestore());
+  expect(await bob.stateRevision('organizations')).not.toBe(before[0]);
   expect(await bob.stateRevision('keys')).toBe(before[1]);
   expect(await bob.revision()).not.toBe(before[2]);
   // The node that makes a change sees it at once.
