@@ -15,6 +15,7 @@ async function sessionOf(url: string, database = 'bench'): Promise<ClickHouseSes
   const client = createClient({
     url,
     database,
+    request_timeout: 300_000,
     compression: { response: true },
     log: { level: ClickHouseLogLevel.OFF },
   });
@@ -62,10 +63,15 @@ describe('one engine behind two servers', () => {
       type: 'UNKNOWN_TABLE',
     });
     const other = await sessionOf(front.url(1));
-    const slow = session.select('SELECT sleep(2)').then(() => 'slow');
-    const quick = other.select('SELECT 1').then(() => 'quick');
-    expect(await Promise.race([slow, quick])).toBe('quick');
-    await slow;
+    // The other one sees it, and ends it.
+    const slow = session.select(
+      'SELECT count(*) AS n FROM numbers(3000) WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1',
+    );
+    const ended = expect(slow).rejects.toMatchObject({ type: 'QUERY_WAS_CANCELLED' });
+    const isSlow = "query LIKE 'SELECT count(*) AS n FROM numbers(3000)%'";
+    await until(async () => (await count(other, `system.processes WHERE ${isSlow}`)) === 1);
+    await other.run(`KILL QUERY WHERE ${isSlow} ASYNC`);
+    await ended;
   });
 
   test('lose connections before a statement, after it and in its answer', async () => {
@@ -81,21 +87,22 @@ describe('one engine behind two servers', () => {
       await expect(insert(), way).rejects.toThrow(StoreUnavailable);
       expect(await count(session, name), way).toBe(rows);
     }
-    for (const way of ['hang', 'hang after'] as const) {
-      await front.take(way, { match: '^INSERT', times: 1 });
-      const client = createClient({
-        url: front.url(),
-        database: 'bench',
-        request_timeout: 300,
-        log: { level: ClickHouseLogLevel.OFF },
-      });
-      await expect(new ClickHouseSession(client).run(`INSERT INTO ${name} SELECT 2`)).rejects.toThrow(
-        StoreUnavailable,
-      );
-      await client.close();
-      expect(await count(session, `${name} WHERE n = 2`), way).toBe(way === 'hang' ? 0 : 1);
-    }
+    const inserting = (request_timeout: number) => {
+      const log = { level: ClickHouseLogLevel.OFF };
+      const client = createClient({ url: front.url(), database: 'bench', request_timeout, log });
+      onTestFinished(() => client.close());
+      return new ClickHouseSession(client).run(`INSERT INTO ${name} SELECT 2`);
+    };
+    const isInserted = () => count(session, `${name} WHERE n = 2`);
+    await front.take('hang', { match: '^INSERT', times: 1 });
+    await expect(inserting(300)).rejects.toThrow(StoreUnavailable);
+    expect(await isInserted()).toBe(0);
+    await front.take('hang after', { match: '^INSERT', times: 1 });
+    const silent = expect(inserting(600_000)).rejects.toThrow(StoreUnavailable);
+    await expect.poll(isInserted).toBe(1);
+    // Until now it has no answer.
     await front.take('refuse', { server: 0 });
+    await silent;
     await expect(count(session, name)).rejects.toThrow(/ECONNREFUSED/);
     expect(await count(await sessionOf(front.url(1)), name)).toBe(2);
     await front.take('answer');
