@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import type { ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../ask.js';
 import { type AtEnd, temporaryFolder } from '../world.js';
 import { databaseOf } from './engine.js';
 
@@ -16,18 +16,18 @@ export class ClickHouseServer {
   /** Decides on each statement; those that are broken off are done. */
   way: (query: string) => Way = () => 'answered';
   private server: Server | undefined;
-  private port = 0;
 
   private constructor(
     private readonly client: ClickHouseClient,
     private readonly database: string,
+    private readonly port: number,
   ) {}
 
   static async start(atEnd: AtEnd = onTestFinished): Promise<ClickHouseServer> {
     const client = await databaseOf(temporaryFolder(atEnd), atEnd)();
     const name = await client.query({ query: 'SELECT currentDatabase() AS name', format: 'JSONEachRow' });
     const [{ name: database } = { name: '' }] = await name.json<{ name: string }>();
-    const started = new ClickHouseServer(client, database);
+    const started = new ClickHouseServer(client, database, await freePort());
     await started.listen();
     atEnd(() => started.close());
     return started;
@@ -46,10 +46,12 @@ export class ClickHouseServer {
   /** Opens the port unless it is open, again the same one. */
   async listen(): Promise<void> {
     if (this.server?.listening === true) return;
-    this.server = createServer((request, answer) => void this.serve(request, answer));
+    // A client that is killed may have sent half a request.
+    this.server = createServer((request, answer) => {
+      this.serve(request, answer).catch(() => request.destroy());
+    });
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
   }
 
   /** Closes the port: connections are refused from then on. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '../ask.js';
 import type { AtEnd } from '../world.js';
 
 /** The way from one node to one server, which can be cut. */
@@ -13,6 +14,7 @@ export class TcpProxy {
 
   static async to(port: number, atEnd: AtEnd): Promise<TcpProxy> {
     const proxy = new TcpProxy(port);
+    proxy.port = await freePort();
     await proxy.open();
     atEnd(() => proxy.refuse());
     return proxy;
@@ -26,7 +28,6 @@ export class TcpProxy {
     this.server = createServer((near) => this.pass(near));
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
   }
 
   /** Ends all connections. New ones are taken. */

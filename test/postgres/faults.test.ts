@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
+import { freePort } from '../ask.js';
 import { NOW } from '../world.js';
 import { bouncedDatabase, hasBouncer } from './pgbouncer.js';
 import { addressOf, postgresDatabase } from './server.js';
@@ -20,8 +21,7 @@ class Way {
     const server = createServer();
     const way = new Way(server);
     server.on('connection', (socket) => way.lead(socket, connect(port, '127.0.0.1')));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    await way.listen(await freePort());
     return way;
   }
 

@@ -5,11 +5,12 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { PACKAGE_ROOT } from '../../../src/disk/package-root.js';
+import { freePort } from '../../ask.js';
 import { start } from '../../program.js';
 import { type AtEnd, temporaryFolder } from '../../world.js';
 import type { Way } from './port.js';
 
-const Opened = z.object({ ports: z.array(z.number()), control: z.number() });
+const Opened = z.object({ control: z.number() });
 const State = z.object({
   applied: z.number().optional(),
   logged: z.number().optional(),
@@ -29,18 +30,17 @@ export interface FrontOptions {
 export class FrontProcess {
   private child: ChildProcess | undefined;
   private control = 0;
-  ports: readonly number[];
+  readonly ports: number[] = [];
 
   private constructor(
     readonly folder: string,
     private readonly options: FrontOptions,
     private readonly atEnd: AtEnd,
-  ) {
-    this.ports = Array.from({ length: options.servers ?? 1 }, () => 0);
-  }
+  ) {}
 
   static async start(options: FrontOptions = {}, atEnd: AtEnd = onTestFinished): Promise<FrontProcess> {
     const front = new FrontProcess(temporaryFolder(atEnd), options, atEnd);
+    for (let servers = options.servers ?? 1; servers > 0; servers -= 1) front.ports.push(await freePort());
     await front.start();
     return front;
   }
@@ -69,9 +69,7 @@ export class FrontProcess {
       said += text;
     });
     for await (const line of createInterface({ input: child.stdout ?? process.stdin })) {
-      const { ports, control } = Opened.parse(JSON.parse(line));
-      this.ports = ports;
-      this.control = control;
+      this.control = Opened.parse(JSON.parse(line)).control;
       return;
     }
     throw new Error(`The front ended: ${said}`);
