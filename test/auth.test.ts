@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { type Action, may, Role } from '../src/api/roles.js';
 import { buildApp } from '../src/service/app.js';
+import { freePort } from './ask.js';
 import { bytesBelow } from './private-text.js';
 import { World } from './world.js';
 
@@ -149,10 +150,11 @@ async function jwtWorld(algorithm = 'ES256', environment: Record<string, string>
     asked += 1;
     reply.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const world = await World.create({
-    DAYBOOK_JWT_JWKS: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
+    DAYBOOK_JWT_JWKS: `http://127.0.0.1:${port}/keys`,
     DAYBOOK_JWT_ISSUER: ISSUER,
     DAYBOOK_JWT_AUDIENCE: 'daybook',
     ...environment,
