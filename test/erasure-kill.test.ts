@@ -41,8 +41,13 @@ test('an erasure that is killed is finished by the next build, and all totals st
   );
   await daybook(['--data', before, 'ingest', file, '--org', 'acme']);
   await daybook(['--data', before, 'build']);
-  const activity = (data: string) =>
-    daybook(['--data', data, 'report', 'activity', '--org', 'acme', '--format', 'json']);
+  const [from = '', to = ''] = days;
+  const report = (data: string, answer: string) =>
+    daybook([
+      ...['--data', data, 'report', answer, '--org', 'acme'],
+      ...['--from', from, '--to', to, '--format', 'json'],
+    ]);
+  const activity = (data: string) => report(data, 'activity');
   const { stdout: totals } = await activity(before);
   expect(totals).toContain('"daily_active_users":2');
   for (const [point, isThere] of Object.entries(POINTS)) {
@@ -58,16 +63,7 @@ test('an erasure that is killed is finished by the next build, and all totals st
     expect([point, code]).toEqual([point, 0]);
     expect((await activity(data)).stdout).toBe(totals);
     expect([point, filesWith(data, NAME)]).toEqual([point, []]);
-    const { stdout: users } = await daybook([
-      '--data',
-      data,
-      'report',
-      'users',
-      '--org',
-      'acme',
-      '--format',
-      'json',
-    ]);
+    const { stdout: users } = await report(data, 'users');
     expect(users).toMatch(/erased-[0-9a-f]{8}/);
   }
 });
