@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, type Day } from '../src/day.js';
+import { addDays, type Day, dayOf } from '../src/day.js';
 import { CLI, runHere, TODAY } from './program.js';
 import { ending, temporaryFolder } from './world.js';
 
@@ -181,7 +181,7 @@ describe('a client that knows only the documentation', () => {
     const refused: [number, string, string, Record<string, string>][] = [
       [400, 'manager', 'startDate', { ...RANGE, startDate: '02/01/2026' }],
       [400, 'manager', 'endDate', { startDate: FIRST }],
-      [400, 'manager', '24-hour lag', { ...RANGE, endDate: TODAY }],
+      [400, 'manager', '24-hour lag', { ...RANGE, endDate: dayOf(Date.now()) }],
       [400, 'manager', 'limit', { ...RANGE, limit: '0' }],
       [400, 'manager', 'limit', { ...RANGE, limit: '101' }],
       [401, 'nobody', 'Authorization', RANGE],
