@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,6 +10,7 @@ import { Signer } from '../src/computers/address-signer.js';
 import { runAgent } from '../src/computers/run-agent.js';
 import { LIFE_MS } from '../src/computers/transfer.js';
 import { dayOf, MS_PER_DAY } from '../src/day.js';
+import { codeOf } from '../src/exit.js';
 import { folderOf, LAKE } from '../src/lake/lake-paths.js';
 import { noSnapshot, SNAPSHOT, snapshotText } from '../src/lake/snapshot.js';
 import { buildApp } from '../src/service/app.js';
@@ -39,10 +40,19 @@ export interface Agent {
 /** The bodies that wait in the inbox of a data folder, or are set aside there. */
 export function waitingIn(data: string): string[] {
   return ['ready', 'settling'].flatMap((part) =>
-    readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.(ndjson|checked|body)$/.test(name),
-    ),
+    allBelow(join(data, 'inbox', part)).filter((name) => /\.(ndjson|checked|body)$/.test(name)),
   );
+}
+
+/** The paths of all that is below a folder, also while a service removes some of it. */
+function allBelow(folder: string): string[] {
+  for (;;)
+    try {
+      return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    } catch (error) {
+      // A folder in it went after it was listed, and before it was read.
+      if (codeOf(error) !== 'ENOENT' || !existsSync(folder)) throw error;
+    }
 }
 
 /** Waits until something holds; the test's own limit ends one that never does. */
