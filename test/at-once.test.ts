@@ -194,7 +194,7 @@ test('one of two collectors takes over from a killed one', async () => {
   writeFileSync(mark, '999999999');
   utimesSync(mark, 0, 0);
   const module = join(PACKAGE_ROOT, 'dist', 'disk', 'only-one.js');
-  const script = `const { OnlyOne } = await import(${JSON.stringify(module)}); console.log(OnlyOne.at(${JSON.stringify(mark)}, 900_000, Date.now) !== undefined); setTimeout(() => {}, 60000)`;
+  const script = `const { OnlyOne } = await import(${JSON.stringify(module)}); console.log(OnlyOne.at(${JSON.stringify(mark)}, 900_000, Date.now) !== undefined); setTimeout(() => {}, 600_000)`;
   const run = (env: Record<string, string> = {}) =>
     start([], { program: ['node', '--input-type=module', '-e', script], env });
   const held = heldBack({ call: 'renameSync', ending: 'running' });
