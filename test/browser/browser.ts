@@ -86,7 +86,8 @@ export class Site {
       viewport: { width: 1280, height: 900 },
       ...options,
     });
-    context.setDefaultTimeout(30_000);
+    // A limit is for pages that hang.
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
@@ -120,14 +121,18 @@ export class Site {
   }
 }
 
-/** Waits until every chart of the page has its rows. */
+/** Waits until every chart of the page has its rows, and is drawn. */
 export async function loaded(page: Page): Promise<void> {
   await page.waitForSelector('figure[data-chart]');
   await page.waitForFunction(
-    () =>
-      document.querySelectorAll('figure[aria-busy=true]').length === 0 &&
-      document.querySelector('.problem') === null,
+    () => document.querySelector('[aria-busy=true]') === null && document.querySelector('.problem') === null,
   );
+  await drawn(page);
+}
+
+/** Waits until the charts are drawn whose rows are there: the page draws them after its next frame. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
 }
 
 /** The rows of a chart: the name of each, and its numbers. */

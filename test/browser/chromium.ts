@@ -22,5 +22,6 @@ export function launch(): Promise<Browser> {
   return chromium.launch({
     ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: 300_000,
   });
 }
