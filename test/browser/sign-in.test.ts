@@ -7,7 +7,7 @@ import { buildApp } from '../../src/service/app.js';
 import { signInLink } from '../../src/sign-in/tickets.js';
 import { startProvider } from '../openid.js';
 import { ending, event } from '../world.js';
-import { expectSound, hasBrowser, loaded, Site } from './browser.js';
+import { drawn, expectSound, hasBrowser, loaded, Site } from './browser.js';
 
 const EVENTS = [event('1'), event('2', { user_id: 'grace' })];
 const HOUR = 3_600_000;
@@ -92,6 +92,33 @@ describe.runIf(hasBrowser)('a browser', () => {
     await revokeKey(site.world.store, key_id, site.world.now);
     await page.getByRole('link', { name: '7 d' }).click();
     await page.getByLabel('API key').waitFor();
+  });
+
+  test('keeps what is written into the form when what was asked before is refused late', async () => {
+    const { key, key_id } = await site.key('owner');
+    const page = await site.signedIn(key);
+    await loaded(page);
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = '';
+    await page.route('**/api/v1/analytics/**', async (route) => {
+      if (held === '') {
+        held = route.request().url();
+        await isReleased;
+      }
+      await route.continue();
+    });
+    await revokeKey(site.world.store, key_id, site.world.now);
+    await page.getByRole('link', { name: '7 d' }).click();
+    const field = page.getByLabel('API key');
+    await field.fill(key);
+    const late = page.waitForResponse((response) => response.url() === held);
+    release();
+    await (await late).finished();
+    await drawn(page);
+    expect(await field.inputValue()).toBe(key);
   });
 
   test('is signed out when its session has ended, and when somebody signs out', async () => {

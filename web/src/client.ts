@@ -22,8 +22,12 @@ export function onChange(act: () => void): void {
   changed = act;
 }
 
+/** How often the page has begun anew. */
+let begun = 0;
+
 /** Forgets all answers, and lets the page ask again who is signed in and which days have numbers. */
 export function begin(): void {
+  begun += 1;
   kept.clear();
   changed();
 }
@@ -36,6 +40,7 @@ const REACHED = 'reached';
 /** Sends a request to the service. `path` is relative to its address, without a leading slash. Throws a ServiceError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
+  const sentIn = begun;
   try {
     response = await fetch(new URL(path, document.baseURI), init);
   } catch (error) {
@@ -55,7 +60,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   const { detail = `The service answered ${response.status}.`, requestId } = await response
     .json()
     .catch(() => ({}));
-  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) begin();
+  // What was asked before the page has begun anew says nothing of whoever is signed in now.
+  if (response.status === 401 && path !== 'sign-in' && path !== CALLER && sentIn === begun) begin();
   throw new ServiceError(response.status, detail, requestId);
 }
 
@@ -120,7 +126,7 @@ function keptOrRead(path: string, body?: string): Promise<unknown> {
     if (kept.size <= KEPT_AT_MOST) break;
     kept.delete(oldest);
   }
-  answer.catch(() => kept.delete(key));
+  answer.catch(() => kept.get(key) === answer && kept.delete(key));
   return answer;
 }
 
