@@ -56,6 +56,24 @@ describe.runIf(hasBrowser)('the budgets under Operations', () => {
     expect(await usdOf('web')).toBe(120.5);
   });
 
+  test('an owner sets two, one right after the other', async () => {
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/organization/budgets', async (route) => {
+      if (route.request().method() === 'GET') await isReleased;
+      await route.continue();
+    });
+    await set('team', 'web', '130');
+    await page.getByText('web: $130.00 a month.').waitFor();
+    await set('team', 'web', '140');
+    await page.getByText('web: $140.00 a month.').waitFor();
+    expect(await usdOf('web')).toBe(140);
+    release();
+    await page.unroute('**/organization/budgets');
+  });
+
   test('what somebody changed meanwhile isn’t overwritten', async () => {
     const { store, now } = site.world;
     await changeBudgets(

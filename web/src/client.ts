@@ -90,6 +90,8 @@ export interface Asked<Answer> {
   /** The body of a POST; undefined for GET. */
   readonly body?: string | undefined;
   readonly again: () => void;
+  /** Takes what a change has answered as the newest answer. */
+  take(answer: Answer): void;
 }
 
 /** Answers that are being read or were read lately, by path and body. Panels that ask for the same share one request. */
@@ -247,6 +249,13 @@ function useRead<Answer>(
     body,
     again: () => {
       if (key !== undefined) kept.delete(key);
+      setRound((last) => last + 1);
+    },
+    take: (answer) => {
+      if (key === undefined) return;
+      kept.set(key, Promise.resolve(answer));
+      setState({ answer, of: key });
+      // One that is being read may be older.
       setRound((last) => last + 1);
     },
   };

@@ -56,8 +56,8 @@ export function Alerts() {
   const change = async (changed: Partial<Pick<Settings, 'ways' | 'mutes' | 'leads'>>) => {
     if (settings.answer === undefined) return;
     const { revision, ways, mutes, leads } = settings.answer;
-    await sendJson('PUT', PATH, { ways, mutes, leads, ...changed }, { 'if-match': String(revision) });
-    settings.again();
+    const body = { ways, mutes, leads, ...changed };
+    settings.take(await sendJson<Settings>('PUT', PATH, body, { 'if-match': String(revision) }));
   };
   const test = (way: string) =>
     act(`The test went to ${way}.`, async () => {

@@ -32,13 +32,14 @@ export function Budgets({ address, session }: PageProps) {
   const rows = [...data.filter((row) => !people.includes(row)), ...shown];
   const save = async (budgets: readonly Setting[], sentence: string) => {
     try {
-      await sendJson('PUT', PATH, { budgets }, { 'if-match': `"${settings.answer?.revision}"` });
+      const revision = { 'if-match': `"${settings.answer?.revision}"` };
+      settings.take(await sendJson<Settings>('PUT', PATH, { budgets }, revision));
       setDone(sentence);
     } catch (error) {
+      settings.again();
       if ((error as ServiceError).status !== 412) throw error;
       throw new Error('Somebody has changed budgets meanwhile: they are read again. Then save once more.');
     } finally {
-      settings.again();
       asked.again();
     }
   };

@@ -28,13 +28,13 @@ export function Vendors() {
   const [removed, setRemoved] = useState<Vendor>();
   const save = async (vendors: readonly Vendor[], sentence: string) => {
     try {
-      await sendJson('PUT', PATH, { vendors }, { 'if-match': `"${settings.answer?.revision}"` });
+      const revision = { 'if-match': `"${settings.answer?.revision}"` };
+      settings.take(await sendJson<Settings>('PUT', PATH, { vendors }, revision));
       setDone(sentence);
     } catch (error) {
+      settings.again();
       if ((error as ServiceError).status !== 412) throw error;
       throw new Error('Somebody has changed vendors meanwhile: they are read again. Then save once more.');
-    } finally {
-      settings.again();
     }
   };
   const others = (name: string) => (settings.answer?.vendors ?? []).filter(({ vendor }) => vendor !== name);
