@@ -47,6 +47,24 @@ describe.runIf(hasBrowser)('a link', () => {
     expect(errors).toEqual([]);
   });
 
+  test('is followed as soon as there is a page', async () => {
+    const site = await Site.start(onTestFinished);
+    const { key } = await site.key('owner');
+    const page = await site.open();
+    await page.evaluate(() => {
+      const watch = new MutationObserver(() => {
+        if (document.querySelector('.head') === null) return;
+        watch.disconnect();
+        history.pushState(null, '', '/trust');
+        window.dispatchEvent(new PopStateEvent('popstate'));
+      });
+      watch.observe(document, { childList: true, subtree: true });
+    });
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in with this key' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Trust' }).waitFor();
+  });
+
   test('has a range of 30 days unless it names another', async () => {
     const site = await Site.start(onTestFinished);
     const { key } = await site.key('owner');

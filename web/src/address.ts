@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { monthBefore } from '../../src/input/month-before.js';
 import { own } from '../../src/input/own.js';
 import { queryText } from '../../src/input/query-text.js';
@@ -130,7 +130,8 @@ export function go(address: Address, isReplacing = false): void {
 /** The current address. Renders again when it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(() => parseAddress(location));
-  useEffect(() => {
+  // Before the page is painted, since it can be used from then on.
+  useLayoutEffect(() => {
     const changed = () => setAddress(parseAddress(location));
     window.addEventListener('popstate', changed);
     return () => window.removeEventListener('popstate', changed);
