@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -355,8 +357,13 @@ describe.runIf(hasBrowser)('enterprise controls', () => {
     const page = await site.signedIn(key, 'operations/controls');
     await page.getByText('revision 3', { exact: true }).waitFor();
     const before = await field(page).inputValue();
-    await field(page).fill('{}');
-    await page.getByRole('link', { name: 'Readiness' }).click();
+    // A link that is followed as soon as the text is there.
+    await field(page).evaluate(async (area) => {
+      (area as HTMLTextAreaElement).value = '{}';
+      area.dispatchEvent(new Event('input', { bubbles: true }));
+      await null;
+      [...document.querySelectorAll('a')].find(({ textContent }) => textContent === 'Readiness')?.click();
+    });
     await page.getByRole('heading', { level: 1, name: 'Readiness' }).waitFor();
     await page.goBack();
     await field(page).waitFor();

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Answers } from '../answers.js';
 import { type ServiceError, send } from '../client.js';
 import type { Session } from '../session.js';
@@ -64,7 +64,8 @@ export function Editor({
   useEffect(() => {
     if (!isChanged && current.revision !== base.revision) take(baseOf(current));
   }, [current.revision]);
-  useEffect(() => {
+  // Before the page is painted, or a link that is followed at once would lose it.
+  useLayoutEffect(() => {
     unsaved = isChanged ? { writer, base, text } : undefined;
     if (isChanged) window.addEventListener('beforeunload', warn);
     else window.removeEventListener('beforeunload', warn);
