@@ -534,7 +534,12 @@ describe.runIf(hasBrowser)('computers', () => {
     writeFileSync(path, bytes);
     await card(page, 'big').getByText('Send a file to big').click();
     await card(page, 'big').getByLabel('File', { exact: false }).first().setInputFiles(path);
+    // It isn't over before it was seen.
     const isSeen = card(page, 'big').locator('progress').waitFor();
+    await page.route('**/create-upload', async (route) => {
+      await isSeen;
+      await route.continue();
+    });
     await card(page, 'big').getByRole('button', { name: 'Send', exact: true }).click();
     await isSeen;
     await card(page, 'big').getByText('large.bin is on big: 25,165,824 bytes.').waitFor();
