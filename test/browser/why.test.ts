@@ -264,11 +264,11 @@ describe.runIf(hasBrowser)('why the cost changed', () => {
     expect(rows.support?.[5]).toBeNull();
     await table.locator('[data-key=support]').getByText('data begins May 25: not compared').waitFor();
     const foot = table.locator('tfoot').first();
+    await foot.getByText('2 teams').waitFor();
     expect(Number(await foot.locator('[data-change]').getAttribute('data-change'))).toBeCloseTo(
       Number(payments) + Number(web),
       6,
     );
-    await foot.getByText('2 teams').waitFor();
     await table.getByRole('link', { name: 'Change ↓' }).click();
     await page.waitForURL(/sort=change(:|%3A)asc/);
     await loaded(page);

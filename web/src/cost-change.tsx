@@ -50,7 +50,7 @@ export function useSummed(
   const { answer } = useAnswer<Summary>(
     isByTeam ? summaryPath(rangeOf(address, last), address.filters, query) : undefined,
   );
-  if (total?.previous == null) return undefined;
+  if (total?.previous == null || (isByTeam && answer === undefined)) return undefined;
   const compared = answer?.data.filter(({ previous }) => previous !== null) ?? [];
   if (answer === undefined || compared.length === answer.data.length) return { usd: costMoveOf(total) };
   return { usd: compared.reduce((sum, row) => sum + costMoveOf(row), 0), groups: compared.length };
