@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/api/api-keys.js';
 import { SecretKey } from '../../src/controls/secret-key.js';
 import { buildApp } from '../../src/service/app.js';
 import { signInLink } from '../../src/sign-in/tickets.js';
+import { freePort } from '../ask.js';
 import { startProvider } from '../openid.js';
 import { ending, event } from '../world.js';
 import { drawn, expectSound, hasBrowser, loaded, Site } from './browser.js';
@@ -68,13 +67,19 @@ describe.runIf(hasBrowser)('a browser', () => {
     await page.getByLabel('API key').waitFor();
     const text = page.getByText("Daybook's page hasn't loaded. Reload it.");
     expect(await text.count()).toBe(0);
+    // The stylesheet shows it after some seconds, however long the page takes to load.
+    const browser = await page.context().newCDPSession(page);
+    await browser.send('Animation.enable');
+    const play = (playbackRate: number) => browser.send('Animation.setPlaybackRate', { playbackRate });
     for (const files of ['**/*.js', '**/*.{js,css}']) {
       await page.route(files, (route) => route.fulfill({ status: 404, body: '' }));
+      await play(0);
       await page.reload();
       const isSeenAtOnce = await text.isVisible();
       expect(isSeenAtOnce).toBe(files.includes('css'));
       // What can't be seen isn't read either.
       expect(await page.getByRole('alert').count()).toBe(isSeenAtOnce ? 1 : 0);
+      await play(1);
       await page.getByRole('alert').waitFor();
       expect(await text.isVisible()).toBe(true);
     }
@@ -144,6 +149,8 @@ describe.runIf(hasBrowser)('a browser', () => {
     const url = await again.listen({ host: '127.0.0.1', port: 0 });
     await page.goto(url);
     await page.waitForSelector('.head');
+    // Else it would complain of what it goes on to ask for.
+    await page.context().close();
     await again.close();
     site.complaints.length = 0;
   });
@@ -211,12 +218,7 @@ describe.runIf(hasBrowser)('a browser', () => {
 });
 
 test.runIf(hasBrowser)('a browser is signed in by an OpenID provider', async () => {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+  const port = await freePort();
   const people = { ada: { org_id: 'acme', role: 'manager', email: 'ada@acme.example' }, eve: {} };
   const { onTestFinished } = await import('vitest');
   const provider = await startProvider(people, `http://127.0.0.1:${port}/sign-in/callback`);
