@@ -2,6 +2,7 @@ import type { Route } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { CLAUDE_CODE, CODEX, DROID, GEMINI_CLI, OPENCODE } from '../../src/ingest/source.js';
+import { freePort } from '../ask.js';
 import { testSamples } from '../samples.js';
 import { event } from '../world.js';
 import { csvOf, expectSound, hasBrowser, LAST, loaded, overflowOf, rowsOf, Site } from './browser.js';
@@ -120,7 +121,7 @@ describe.runIf(hasBrowser)('an organization', () => {
 });
 
 test.runIf(hasBrowser)('a page that is open goes on when the service is started again', async () => {
-  const site = await Site.start(onTestFinished);
+  const site = await Site.start(onTestFinished, { settings: { DAYBOOK_PORT: String(await freePort()) } });
   const { key } = await site.key('owner');
   const page = await site.signedIn(key);
   await loaded(page);
@@ -138,6 +139,8 @@ test.runIf(hasBrowser)('a page that is open goes on when the service is started 
   await site.stop();
   await page.getByRole('link', { name: 'Quarter' }).click();
   await expect.poll(() => page.getByRole('button', { name: 'Try again' }).count()).toBeGreaterThan(5);
+  // What is still asked for would be answered, and then all is read without a press.
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
   await site.startAgain();
   await page.getByRole('button', { name: 'Try again' }).first().click();
   await loaded(page);
