@@ -79,6 +79,10 @@ describe.runIf(hasBrowser)('who uses what', () => {
     }
     const days = DAYS.filter((day) => day >= FROM);
     const failed = (8 * days.filter((day) => day >= FAILING.since).length) / (10 * days.length);
+    // The last columns are of requests of their own.
+    const lastOf = async (chart: string, name: string) => (await rowsOf(page, chart))[name]?.at(-1) ?? null;
+    await expect.poll(() => lastOf('adopted-servers', FAILING.server)).not.toBeNull();
+    await expect.poll(() => lastOf('adopted-skills', NEW_SKILL.skill)).not.toBeNull();
     const servers = await rowsOf(page, 'adopted-servers');
     expect(Object.keys(servers)).toEqual([SPREADS.server, FAILING.server]);
     for (const [name, more] of [

@@ -95,11 +95,14 @@ describe.runIf(hasBrowser)('the overview', () => {
         0,
       );
     const known = calls((level) => level !== 'unknown');
-    expect(await page.locator('figure[data-chart=autonomy] .legend .note').allTextContents()).toEqual(
-      ['auto_high', 'auto_medium', 'auto_low', 'manual'].map(
-        (level) => `${Math.round((100 * calls((one) => one === level)) / known)}%`,
-      ),
-    );
+    // They are of a request of their own.
+    await expect
+      .poll(() => page.locator('figure[data-chart=autonomy] .legend .note').allTextContents())
+      .toEqual(
+        ['auto_high', 'auto_medium', 'auto_low', 'manual'].map(
+          (level) => `${Math.round((100 * calls((one) => one === level)) / known)}%`,
+        ),
+      );
     const people = await summary('&group_by=user&sort=autonomy_ratio&limit=6');
     expect(await rowsOf(page, 'people')).toEqual(
       Object.fromEntries(people.map((row) => [row.group_key, [row.autonomy_ratio, row.cost_usd]])),
@@ -207,6 +210,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     const model = String(await segment.getAttribute('data-name'));
     await segment.click();
     await page.waitForURL((url) => url.searchParams.get('model') === model);
+    await loaded(page);
     await page.locator('.legend a[aria-current]').click();
     await page.waitForURL((url) => url.search === '');
   });
@@ -361,6 +365,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     expect((await rowsOf(page, 'today'))['Tool calls']).toEqual([data.tools.tool_calls]);
     expect((await rowsOf(page, 'today')).Cost).toEqual([data.summary.cost_usd]);
     // Its columns are marked, and no number of the range has it.
+    await loaded(page);
     expect(await page.locator('figure[data-chart=chosen-number] .open-day rect').count()).toBe(1);
     expect(await page.locator('[data-figure=tool_calls]').getAttribute('data-value')).toBe(total);
     const chart = page.getByRole('application', { name: /^Tool calls a day/ });
