@@ -16,8 +16,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work/sent" "$work/acknowledged"
 batch_events=20
-# The days of events: they have ended, and stay the same if midnight comes.
-[[ -s $work/days ]] || for back in 4 3 2 1; do date -u -d "-$back days" +%F; done >"$work/days"
+# The days of events: they have ended, and stay the same if midnight comes. Scripts that begin together take those of one.
+if [[ ! -e $work/days ]]; then
+  for back in 4 3 2 1; do date -u -d "-$back days" +%F; done >"$work/days.$$"
+  ln "$work/days.$$" "$work/days" 2>/dev/null
+  rm "$work/days.$$"
+fi
 mapfile -t days <"$work/days"
 
 exec 3>&1
