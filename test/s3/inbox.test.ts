@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
+import { BucketWriter } from '../../src/ingest/bucket-writer.js';
 import { Inbox } from '../../src/ingest/inbox.js';
 import { buildApp } from '../../src/service/app.js';
 import { readConfig } from '../../src/settings/config.js';
@@ -76,6 +77,23 @@ function node({ inboxMb = 100, leading }: { inboxMb?: number; leading?: Leading 
   return { inbox, data, store, send, incoming: () => readdirSync(join(data, 'inbox', 'incoming')) };
 }
 
+/** Lets senders wait for the bucket for as long as it takes, in one test. */
+function patiently(): void {
+  const { timeout } = AbortSignal;
+  const limits = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(100 * ms));
+  onTestFinished(() => limits.mockRestore());
+}
+
+/** Holds what is written into the bucket until it is let go. */
+function holding(): () => void {
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  server.delayOf = ({ method }) => (method === 'PUT' ? held : 0);
+  return () => letGo();
+}
+
 /** The events in the store, and what says that something was settled twice. */
 async function stored() {
   const rows = await world.store.select(
@@ -94,6 +112,7 @@ async function stored() {
 const at = (start: string) => server.keys(`inbox/${start}`);
 
 test('events are in the bucket when they are acknowledged, and are settled by whichever node', async () => {
+  patiently();
   const [first, second] = [node(), node()];
   expect(await first.send(['1', '2'])).toMatchObject({ status: 200, body: { accepted: 2 } });
   expect(await first.send(['3'], 'globex')).toMatchObject({ status: 200 });
@@ -111,19 +130,25 @@ test('events are in the bucket when they are acknowledged, and are settled by wh
 });
 
 test('requests that come while an object is written share the next one', async () => {
+  patiently();
   const { send, inbox } = node();
-  server.delayOf = () => 60;
+  const letGo = holding();
+  const kept = vi.spyOn(BucketWriter.prototype, 'keep');
+  onTestFinished(() => kept.mockRestore());
   const ids = Array.from({ length: 64 }, (_, one) => String(100 + one));
-  const all = await Promise.all(ids.map((id, one) => send([id], ORGANIZATIONS[one % 5])));
-  expect(all.map(({ status }) => status)).toEqual(ids.map(() => 200));
+  const sent = Promise.all(ids.map((id, one) => send([id], ORGANIZATIONS[one % 5])));
+  await expect.poll(() => kept.mock.calls.length).toBe(ids.length);
+  letGo();
+  expect((await sent).map(({ status }) => status)).toEqual(ids.map(() => 200));
+  // However slowly they come: no more than eight are written at once, and the next one has the rest.
   expect(server.counts.PUT).toBeLessThan(12);
-  server.delayOf = () => 0;
   await inbox.drain(world.store);
   expect(await stored()).toEqual({ ids, twice: 0 });
   expect(at('')).toEqual([]);
 });
 
 test('small and long bodies share an object, and only long ones have files', async () => {
+  patiently();
   const { send, incoming, inbox } = node();
   const many = Array.from({ length: 4000 }, (_, one) => `long-${one}`);
   const files: number[] = [];
@@ -173,6 +198,7 @@ test('an object whose answer was lost for good is settled, and what is sent agai
 
 describe('the room of the inbox', () => {
   test('holds over all nodes, each of which knows what the others have once it has looked', async () => {
+    patiently();
     const [first, second] = [node({ inboxMb: 1 }), node({ inboxMb: 1 })];
     const ids = Array.from({ length: 4000 }, (_, one) => `event-${one}`);
     expect((await first.send(ids)).status).toBe(200);
@@ -186,6 +212,7 @@ describe('the room of the inbox', () => {
   });
 
   test('a node that may settle nothing knows it too', async () => {
+    patiently();
     const [first, other] = [node({ inboxMb: 1 }), node({ inboxMb: 1, leading: async () => false })];
     await first.send(Array.from({ length: 4000 }, (_, one) => `event-${one}`));
     other.inbox.start(other.store, { failed: () => {}, setAside: () => {} });
@@ -195,12 +222,14 @@ describe('the room of the inbox', () => {
   });
 
   test('holds on the disk while the bucket is slow', async () => {
+    patiently();
     const { send, incoming } = node({ inboxMb: 1 });
-    server.delayOf = ({ method }) => (method === 'PUT' ? 1000 : 0);
+    const letGo = holding();
     const ids = Array.from({ length: 4000 }, (_, one) => `event-${one}`);
     const first = send(ids);
     await expect.poll(() => server.counts.PUT).toBe(1);
     expect((await send(ids)).status).toBe(503);
+    letGo();
     expect((await first).status).toBe(200);
     expect(incoming()).toEqual([]);
   });
@@ -216,6 +245,7 @@ describe('nodes that lead some groups each', () => {
     };
 
   test('settle their own, and the last one removes an object', async () => {
+    patiently();
     expect(new Set(ORGANIZATIONS.map((orgId) => groupOf(orgId) % 2)).size).toBe(2);
     const even = node({ leading: led((group) => group % 2 === 0) });
     const odd = node({ leading: led((group) => group % 2 === 1) });
@@ -235,6 +265,7 @@ describe('nodes that lead some groups each', () => {
   });
 
   test('at the same time, while others send and groups change hands', async () => {
+    patiently();
     const leaders = new Map<number, number>();
     const locks = new Map<number, Promise<unknown>>();
     /** A lease that is free when nobody works under it. */
@@ -308,6 +339,7 @@ describe('a node that dies', () => {
   ] as const)(
     'at any request, %s, has lost and doubled nothing',
     async (_, last) => {
+      patiently();
       let isWhole = false;
       for (let after = 1; !isWhole; after += STEP) {
         const { send } = node();
@@ -346,6 +378,7 @@ describe('what can not be settled', () => {
     });
 
   test('is kept apart in the bucket, reported once, and settled once it can be', async () => {
+    patiently();
     const { send, inbox, data } = node();
     server.delayOf = () => 20;
     await Promise.all(['1', '2', '3', '4', '5', '6'].map((id) => send([id])));
@@ -390,6 +423,7 @@ describe('what can not be settled', () => {
   });
 
   test('a body whose bytes have changed, an object that is damaged, and one of somebody else', async () => {
+    patiently();
     const { send, inbox } = node();
     await send(['1']);
     const [changed = ''] = at('ready/');
@@ -417,6 +451,7 @@ describe('what can not be settled', () => {
   });
 
   test('a store that fails whatever it is given has the next drain go on with the same batch', async () => {
+    patiently();
     const { send, inbox } = node();
     for (const id of ['1', '2', '3']) await send([id]);
     const down = Object.create(world.store, {

@@ -25,9 +25,9 @@ export class S3Server {
   readonly objects = new Map<string, Buffer>();
   /** How many requests came, by method; lists are LIST. */
   readonly counts: Record<string, number> = {};
-  /** Tests set them. */
+  /** Tests set them. A delay is in milliseconds, or until something has happened. */
   faultOf: (asked: Asked) => Fault = () => undefined;
-  delayOf: (asked: Asked) => number = () => 0;
+  delayOf: (asked: Asked) => number | Promise<void> = () => 0;
   private readonly writing = new Set<string>();
 
   private constructor(
@@ -86,7 +86,7 @@ export class S3Server {
       reply = refusal(409, 'ConditionalRequestConflict');
     else {
       if (isConditional) this.writing.add(key);
-      if (delay > 0) await wait(delay);
+      if (delay !== 0) await (typeof delay === 'number' ? wait(delay) : delay);
       reply = this.reply(method, key, request, body, searchParams);
       if (isConditional) this.writing.delete(key);
     }
