@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import fs, {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { OnlyOne } from '../src/disk/only-one.js';
 import { NOW, temporaryFolder } from './world.js';
 
@@ -60,6 +71,30 @@ test('the file of another process without a sign of life is taken', () => {
   givenTo(path, now - HOLDS_MS - 1);
   expect(one.touch()).toBe(true);
   expect(readFileSync(path, 'utf8')).toBe(String(process.pid));
+});
+
+test('of two processes that begin at once, one of them between two steps of the other, one has the file', () => {
+  const path = join(temporaryFolder(), 'running');
+  const other = spawn('sleep', ['600']);
+  onTestFinished(() => void other.kill());
+  const own = process.pid;
+  const begin = () => OnlyOne.at(path, HOLDS_MS, Date.now);
+  let theirs: OnlyOne | undefined;
+  const write = fs.writeFileSync;
+  const written = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce((file, text, options) => {
+    closeSync(openSync(String(file), Object(options).flag ?? 'w'));
+    Object.defineProperty(process, 'pid', { value: other.pid, configurable: true });
+    theirs = begin();
+    Object.defineProperty(process, 'pid', { value: own, configurable: true });
+    write(file, text);
+  });
+  syncBuiltinESMExports();
+  const ours = begin();
+  written.mockRestore();
+  syncBuiltinESMExports();
+  expect([ours, theirs].filter((one) => one !== undefined)).toHaveLength(1);
+  expect(readFileSync(path, 'utf8')).toBe(String(ours === undefined ? other.pid : own));
+  expect(readdirSync(dirname(path))).toEqual(['running']);
 });
 
 test('a long rest has a sign of life before others take this process for gone', async () => {

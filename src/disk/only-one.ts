@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../exit.js';
@@ -68,7 +68,7 @@ export class OnlyOne {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
     try {
-      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+      makeWhole(path, String(process.pid));
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
@@ -82,6 +82,23 @@ export class OnlyOne {
     if (found === undefined || Math.abs(this.clock() - found.mtimeMs) > this.holdsMs) return false;
     const pid = pidIn(path);
     return pid !== process.pid && isRunning(pid);
+  }
+}
+
+/** The errors of file systems without hard links. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+/** Makes a file that isn't there yet. TRICKY: with its content at once, or another process would see one that nobody holds. */
+function makeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    linkSync(draft, path);
+  } catch (error) {
+    if (!NO_LINKS.includes(codeOf(error))) throw error;
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 
