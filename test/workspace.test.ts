@@ -18,7 +18,9 @@ import { JobFailed } from '../src/computers/agent-message.js';
 import { install } from '../src/computers/repository-clone.js';
 import { writeFile } from '../src/computers/workspace.js';
 import { DestPath, FileName } from '../src/computers/workspace-path.js';
+import { isRunning } from '../src/disk/running.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
+import { until } from './service.js';
 import { playsSlow } from './slow.js';
 import { NOW, temporaryFolder } from './world.js';
 
@@ -249,6 +251,27 @@ test('of what a package manager said, no address is kept that has lost its begin
     await expect(install(folder, undefined, new AbortController().signal)).rejects.toThrow(
       `"npm ci" ended with 1: ${rest}`,
     );
+  } finally {
+    process.env.PATH = PATH;
+  }
+});
+
+test('an agent that stops when a package manager has ended, but not what this one left behind, waits for its output', async () => {
+  const [folder, programs] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(folder, 'package-lock.json'), '');
+  const text = '#!/bin/sh\nsetsid sleep 600 &\necho $$ $! > pids.new\nmv pids.new pids\n';
+  writeFileSync(join(programs, 'npm'), text, { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env.PATH = `${programs}:${PATH}`;
+  const stopping = new AbortController();
+  try {
+    const stopped = expect(install(folder, undefined, stopping.signal)).rejects.toThrow('was stopped');
+    await until(() => existsSync(join(folder, 'pids')));
+    const [own, left] = readFileSync(join(folder, 'pids'), 'utf8').split(' ').map(Number);
+    await until(() => !isRunning(own ?? 0));
+    stopping.abort();
+    process.kill(left ?? 0);
+    await stopped;
   } finally {
     process.env.PATH = PATH;
   }

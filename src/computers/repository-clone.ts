@@ -114,7 +114,12 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     const late = AbortSignal.timeout(COMMAND_MS);
     const ended = AbortSignal.any([signal, late]);
     const kill = () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch (error) {
+        // All of them have ended, and only the rest of their output is still to come.
+        if (codeOf(error) !== 'ESRCH') throw error;
+      }
     };
     ended.addEventListener('abort', kill);
     child.on('error', (error) => {
