@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addDays } from '../../src/day.js';
+import { Queries } from '../../src/sql/query-pool.js';
 import { readSql, readSqlFolder } from '../../src/store/sql-text.js';
 import { ending, event, temporaryFolder } from '../world.js';
-import { bytesOf, expectSound, faultsOf, hasBrowser, LAST, rowsOf, Site } from './browser.js';
+import { bytesOf, drawn, expectSound, faultsOf, hasBrowser, LAST, rowsOf, Site } from './browser.js';
 
 const FROM = addDays(LAST, -29);
 /** Takes minutes, and every processor of the query. */
@@ -33,6 +34,7 @@ async function run(page: Page): Promise<void> {
   await press(page, 'Run');
   await answered;
   await page.waitForSelector('.result:not(.loading)');
+  await drawn(page);
 }
 
 /** The cells of the result's table: their values, and null for NULL. */
@@ -88,6 +90,7 @@ describe.runIf(hasBrowser)('the page of SQL', () => {
     expect(await Promise.all(fields.map((field) => field.inputValue()))).toEqual([FROM, LAST]);
     const from = addDays(LAST, -13);
     await fields[0].fill(from);
+    await page.waitForURL((url) => url.searchParams.get('$from') === from);
     await run(page);
     const { data, meta } = await answerOf(readSql('cookbook/data_quality.sql'), { from, to: LAST });
     expect(data.length).toBeGreaterThan(8);
@@ -167,7 +170,7 @@ describe.runIf(hasBrowser)('the page of SQL', () => {
     await option.getByText('session_facts').click();
     await page.keyboard.type(' WHERE failed_t');
     expect(await option.getByText('failed_tool_calls').textContent()).toBe('failed_tool_calls');
-    expect(await option.count()).toBe(1);
+    await expect.poll(() => option.count()).toBe(1);
     await option.click();
     await page.keyboard.type(' > 0 AND session_facts.user_t');
     await option.getByText('user_turns').waitFor();
@@ -189,11 +192,12 @@ describe.runIf(hasBrowser)('the page of SQL', () => {
   test('cancels a query on the service too', async () => {
     const page = await site.signedIn(key, 'sql');
     await write(page, ENDLESS);
-    const asked = page.waitForRequest('**/api/v1/sql');
-    await page.keyboard.press('Control+Enter');
-    await asked;
     // The one query that runs must be the page's, not the first of the others.
-    await page.waitForTimeout(500);
+    const queries = vi.spyOn(Queries.prototype, 'run');
+    onTestFinished(() => queries.mockRestore());
+    const asked = () => queries.mock.calls.filter(([{ sql }]) => sql === ENDLESS).length;
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(asked).toBe(1);
     // The service runs one query at a time.
     await expect.poll(placeStatus).toBe(503);
     await press(page, 'Cancel');
@@ -201,6 +205,7 @@ describe.runIf(hasBrowser)('the page of SQL', () => {
     await expect.poll(placeStatus).toBe(200);
     await page.keyboard.press('Control+Enter');
     await press(page, 'Run');
+    await expect.poll(asked).toBe(2);
     await expect.poll(placeStatus).toBe(503);
     await page.getByRole('link', { name: 'Overview' }).click();
     await expect.poll(placeStatus).toBe(200);
