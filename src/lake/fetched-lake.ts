@@ -87,7 +87,10 @@ async function makeRoom(folder: string, most: number): Promise<void> {
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   for (const file of files) {
     if (bytes <= most || isUsed(file.usedAt)) return;
-    await rm(join(folder, file.name), { force: true });
+    const path = join(folder, file.name);
+    // A query may have come to need it while others were removed.
+    if (isUsed(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)) continue;
+    await rm(path, { force: true });
     bytes -= file.bytes;
   }
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { rename, rm } from '../disk/renames.js';
+import { codeOf } from '../exit.js';
 import { isObject, parsedJson } from '../input/json-object.js';
 import { Bucket } from '../objects/bucket.js';
 import type { S3Address } from '../settings/store-address.js';
@@ -75,7 +76,17 @@ export class LakeBucket {
     const place = join(this.lake, folderOf(orgId), path);
     const key = `${folderOf(orgId)}/${path}`;
     const size = statSync(place, { throwIfNoEntry: false })?.size;
-    if (size !== undefined && (known ?? size) === size) return utimes(place, new Date(), new Date());
+    if (size !== undefined && (known ?? size) === size) {
+      const isThere = await utimes(place, new Date(), new Date()).then(
+        () => true,
+        (error) => {
+          // It was removed just now, because it wasn't used for long.
+          if (codeOf(error) !== 'ENOENT') throw error;
+          return false;
+        },
+      );
+      if (isThere) return;
+    }
     const bytes = known ?? (await this.bucket.size(key));
     if (bytes === undefined) return;
     mkdirSync(dirname(place), { recursive: true });

@@ -1,6 +1,7 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Lake } from '../../src/lake/data-lake.js';
 import { snapshotAt } from '../../src/lake/earlier-snapshot.js';
 import { fetchPublished, removeGone } from '../../src/lake/fetched-lake.js';
@@ -191,4 +192,28 @@ test('a node fetches what a query reads, of now or of an earlier instant, and ma
   expect(parquet()).toHaveLength(before - 1);
   await fetchPublished(place, 'nobody');
   expect(readSnapshot(folder, 'nobody')).toBeUndefined();
+});
+
+test('a file that a query comes to need while others are removed is not removed', async () => {
+  const { lake } = readConfig({ DAYBOOK_LAKE: server.address('lake') });
+  const place = { data: temporaryFolder(), lake, lakeCacheMb: 1 };
+  const folder = join(place.data, 'lake', 'acme', 'users');
+  mkdirSync(folder, { recursive: true });
+  const old = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const [first, second] = ['first', 'second'].map((name) => join(folder, `${name}.parquet`)) as [
+    string,
+    string,
+  ];
+  for (const [place, path] of [first, second].entries()) {
+    writeFileSync(path, Buffer.alloc(2 << 20));
+    utimesSync(path, old(5 - place), old(5 - place));
+    server.objects.set(`lake/acme/users/${path.slice(folder.length + 1)}`, Buffer.alloc(2 << 20));
+  }
+  const removed = vi.spyOn(promises, 'rm').mockImplementationOnce(async (path) => {
+    rmSync(path);
+    utimesSync(second, new Date(), new Date());
+  });
+  onTestFinished(() => removed.mockRestore());
+  await removeGone(place);
+  expect([first, second].map((path) => existsSync(path))).toEqual([false, true]);
 });
