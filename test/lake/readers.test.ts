@@ -43,8 +43,11 @@ async function read(engine: string, folder: string): Promise<{ child: ChildProce
   return { child, said };
 }
 
-/** Asks SQL over HTTP for numbers of several tables, which agree in each publication, until `isOver`. */
-async function readOverHttp(world: World, isOver: (reads: number) => boolean): Promise<Found> {
+/** Asks SQL over HTTP for numbers of several tables, which agree in each publication, until `isOver` of how often it has asked, and of how many publications. */
+async function readOverHttp(
+  world: World,
+  isOver: (reads: number, builds: number) => boolean,
+): Promise<Found> {
   const app = buildApp(world);
   onTestFinished(() => app.close());
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -58,7 +61,7 @@ async function readOverHttp(world: World, isOver: (reads: number) => boolean): P
   let reads = 0;
   const faults: unknown[] = [];
   const publications = new Map<string, number>();
-  while (!isOver(reads) && faults.length < 5) {
+  while (!isOver(reads, publications.size) && faults.length < 5) {
     const given = await fetch(`${url}/api/v1/sql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -104,13 +107,14 @@ test(`whoever reads while days are built again for ${SECONDS} seconds sees all o
   const engines = isInstalled() ? ['duckdb', 'clickhouse'] : ['duckdb'];
   const readers = await Promise.all(engines.map((engine) => read(engine, join(lake.folder, 'acme'))));
   let isOver = false;
-  let asked = 0;
-  const overHttp = readOverHttp(world, (reads) => {
-    asked = reads;
+  /** Whether whoever asks over HTTP has seen enough. */
+  let hasSeen = false;
+  const overHttp = readOverHttp(world, (reads, builds) => {
+    hasSeen = reads >= 5 && builds > 1;
     return isOver;
   });
   const end = performance.now() + SECONDS * 1000;
-  while ((performance.now() < end || asked < 5) && readers.every(({ child }) => child.exitCode === null))
+  while ((performance.now() < end || !hasSeen) && readers.every(({ child }) => child.exitCode === null))
     await (await buildAnother()).finished;
   isOver = true;
   for (const { child } of readers) child.stdin?.end();
