@@ -171,8 +171,8 @@ if (process.env.TMPDIR?.includes('daybook-tests-') !== true) process.env.TMPDIR 
 export default defineConfig({
   test: {
     // Most tests take seconds. Laws, crashes and ClickHouse take minutes on a busy machine, and a limit is for tests that hang.
-    testTimeout: 300_000,
-    hookTimeout: 600_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
     // By default one processor stays idle, and most of the time is engines that wait for one. A worker needs up to 2.5 GB.
     maxWorkers: Math.min(4, Math.max(2, availableParallelism())),

@@ -315,7 +315,7 @@ describe('whatever is sent', () => {
       );
     });
     expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 400, 401, 403]));
-  }, 900_000);
+  });
 
   test('a query that is none has an answer', async () => {
     const characters = fc.constantFrom(...'%&=?#;+[]{}.,:/\\"\'<>^`|~!$@*()-_abcdefABCDEF0123456789\u00ff');

@@ -303,4 +303,4 @@ test('files of any size reach two computers whole and once, whatever is killed o
   expect(readdirSync(join(data, 'objects'))).toEqual(['incoming']);
   for (const { agent } of computers) expect(agent.peakMib).toBeLessThan(MEMORY_MIB);
   expect(service.peakMib).toBeLessThan(MEMORY_MIB);
-}, 900_000);
+});

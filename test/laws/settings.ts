@@ -10,4 +10,4 @@ export const ORGANIZATIONS = Number(process.env.LAWS_ORGANIZATIONS ?? (storeName
 export const SEED = Number(process.env.LAWS_SEED ?? 20260610);
 
 /** The smallest example of a broken law takes its time to find. */
-export const TIMEOUT_MS = 300_000 + ORGANIZATIONS * 2_000;
+export const TIMEOUT_MS = 900_000 + ORGANIZATIONS * 2_000;

@@ -18,7 +18,7 @@ import { ORGANIZATIONS } from './settings.js';
 const PARTS = storeName() === 'DuckDB' ? 1 : 8;
 /** Of each there are 40 questions, so they are fewer than of other laws. */
 const TRIED = Math.ceil((ORGANIZATIONS * PARTS) / (leavesOutSlow() ? 60 : 20));
-const TIMEOUT_MS = 300_000 + TRIED * 30_000;
+const TIMEOUT_MS = 900_000 + TRIED * 30_000;
 
 const INTERVALS = [undefined, 'day', 'week', 'month'] as const;
 const SORTS = [undefined, 'sessions', 'tool_calls:asc', 'autonomy_ratio', 'cost_usd:asc', 'active_days'];

@@ -68,7 +68,6 @@ for (const path of sampleFolders('captures/claude-code')) {
         expect(Number(opened?.pull_requests), orgId).toBe(pull_requests.length);
       }
     },
-    300_000,
   );
 }
 
