@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { may, Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { ask } from './ask.js';
-import { character } from './hostile.js';
+import { character, FUZZ_SEED } from './hostile.js';
 import { type Operation, okOf, queryOf, type Schema } from './reference.js';
 import { Service } from './service.js';
 import { ending } from './world.js';
@@ -18,10 +18,9 @@ const atEnd = ending();
  *   FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/fuzz.test.ts
  */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 40);
-const SEED = Number(process.env.FUZZ_SEED ?? 20260611);
 /** A request without an answer by then has none coming. */
 const HANGS_MS = 60_000;
-const RUNS = { seed: SEED, numRuns: REQUESTS, timeout: HANGS_MS };
+const RUNS = { seed: FUZZ_SEED, numRuns: REQUESTS, timeout: HANGS_MS };
 
 /** Where there are no parameters to choose, fewer requests say as much. */
 function runsOf(operation: Operation) {

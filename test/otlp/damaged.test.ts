@@ -4,6 +4,7 @@ import { fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protob
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
+import { FUZZ_SEED } from '../hostile.js';
 import { playsSlow } from '../slow.js';
 import { NOW } from '../world.js';
 import { logs, Receiver } from './sender.js';
@@ -98,6 +99,7 @@ test('a damaged body is refused, or what is whole of it is taken; the service go
       else expect(status).toBe(400);
     }),
     {
+      seed: FUZZ_SEED,
       numRuns: BODIES,
       examples: [
         // A part of a message that is no record.
