@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
@@ -134,44 +134,52 @@ test('is kept by no cache, or asked for again by each caller', async () => {
   }
 });
 
-/** How long the event loop worked for a request, in milliseconds, and what came of it. */
+/** Where Linux says for how many nanoseconds a process's first thread, which is that of its event loop, has had a processor. */
+const THREAD = '/proc/self/schedstat';
+const threadMs = () => Number(readFileSync(THREAD, 'utf8').split(' ')[0]) / 1e6;
+
+/** How long the event loop worked for a request, in milliseconds of a processor, and what came of it. */
 async function worked(send: () => Promise<Given>): Promise<{ ms: number; given: Given }> {
-  // Anything that an earlier request left to do.
+  // Anything that an earlier request left to do. Linux counts what a thread has had once it rests, so it rests before each look.
   await wait(5);
-  const before = performance.eventLoopUtilization();
+  const before = threadMs();
   const given = await send();
-  return { ms: performance.eventLoopUtilization(before).active, given };
+  await wait(5);
+  return { ms: threadMs() - before, given };
 }
 
-test('keeps the event loop for as long as a few of the smallest requests, and one more for each kilobyte', async () => {
-  const get = (path: string) => () => ask(service.url, path, { headers: { 'accept-encoding': 'gzip' } });
-  const routes = [
-    ...service.operations
-      // A query of SQL has a process of its own, which has to be started.
-      .filter(({ path }) => path !== '/api/v1/sql')
-      .map((operation) => ({
-        name: named(operation),
-        send: () => service.send(operation, { headers: { 'accept-encoding': 'gzip' } }),
-      })),
-    // Those that are no part of the document: pages and their files.
-    ...[...service.actions.keys()]
-      .filter((name) => /^GET \/(docs|$|metrics|people$)/.test(name))
-      .map((name) => ({ name, send: get(name.slice('GET '.length)) })),
-  ];
-  expect(routes.map(({ name }) => name)).toEqual(expect.arrayContaining(['GET /docs/yaml', 'GET /']));
-  const smallest = get('/healthz');
-  for (const { name, send } of routes) {
-    // The first request may make what others use.
-    await send();
-    let isLittle = false;
-    let [unit, least] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    // Both in turns, since the machine may do more beside them now than a minute ago. One round of each that nothing holds up is enough.
-    for (let round = 0; round < 100 && !(isLittle && round >= 3); round += 1) {
-      unit = Math.min(unit, (await worked(smallest)).ms);
-      const { ms, given } = await worked(send);
-      least = Math.min(least, ms);
-      isLittle = least <= unit * (10 + Number(given.headers['content-length'] ?? 0) / 1024);
+test.runIf(existsSync(THREAD))(
+  'keeps the event loop for as long as a few of the smallest requests, and one more for each kilobyte',
+  async () => {
+    const get = (path: string) => () => ask(service.url, path, { headers: { 'accept-encoding': 'gzip' } });
+    const routes = [
+      ...service.operations
+        // A query of SQL has a process of its own, which has to be started.
+        .filter(({ path }) => path !== '/api/v1/sql')
+        .map((operation) => ({
+          name: named(operation),
+          send: () => service.send(operation, { headers: { 'accept-encoding': 'gzip' } }),
+        })),
+      // Those that are no part of the document: pages and their files.
+      ...[...service.actions.keys()]
+        .filter((name) => /^GET \/(docs|$|metrics|people$)/.test(name))
+        .map((name) => ({ name, send: get(name.slice('GET '.length)) })),
+    ];
+    expect(routes.map(({ name }) => name)).toEqual(expect.arrayContaining(['GET /docs/yaml', 'GET /']));
+    const smallest = get('/healthz');
+    for (const { name, send } of routes) {
+      // The first request may make what others use.
+      await send();
+      let isLittle = false;
+      let [unit, least] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      // Both in turns, since the machine may do more beside them now than a minute ago. One round of each that nothing holds up is enough.
+      for (let round = 0; round < 100 && !(isLittle && round >= 3); round += 1) {
+        unit = Math.min(unit, (await worked(smallest)).ms);
+        const { ms, given } = await worked(send);
+        least = Math.min(least, ms);
+        isLittle = least <= unit * (10 + Number(given.headers['content-length'] ?? 0) / 1024);
+      }
+      expect([name, isLittle]).toEqual([name, true]);
     }
-    expect([name, isLittle]).toEqual([name, true]);
-  }
-});
+  },
+);
