@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync 
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../exit.js';
+import { isRefused } from './refusals.js';
 import { renameSync, rmSync } from './renames.js';
 import { isRunning } from './running.js';
 
@@ -85,9 +86,6 @@ export class OnlyOne {
   }
 }
 
-/** The errors of file systems without hard links. */
-const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
-
 /** Makes a file that isn't there yet. TRICKY: with its content at once, or another process would see one that nobody holds. */
 function makeWhole(path: string, text: string): void {
   const draft = `${path}.${process.pid}.new`;
@@ -95,7 +93,8 @@ function makeWhole(path: string, text: string): void {
     writeFileSync(draft, text, { mode: 0o600 });
     linkSync(draft, path);
   } catch (error) {
-    if (!NO_LINKS.includes(codeOf(error))) throw error;
+    // Not every file system has hard links.
+    if (!isRefused(error)) throw error;
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
   } finally {
     rmSync(draft, { force: true });
