@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rename, rm } from '../disk/renames.js';
+import { endGroup } from '../disk/running.js';
 import { codeOf } from '../exit.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { JobFailed } from './agent-message.js';
@@ -114,12 +115,8 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     const late = AbortSignal.timeout(COMMAND_MS);
     const ended = AbortSignal.any([signal, late]);
     const kill = () => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch (error) {
-        // All of them have ended, and only the rest of their output is still to come.
-        if (codeOf(error) !== 'ESRCH') throw error;
-      }
+      // It may have ended, with the rest of its output still to come.
+      if (child.pid !== undefined) endGroup(child.pid, 'SIGKILL');
     };
     ended.addEventListener('abort', kill);
     child.on('error', (error) => {

@@ -10,3 +10,12 @@ export function isRunning(pid: number): boolean {
     return codeOf(error) === 'EPERM';
   }
 }
+
+/** Ends all processes of a group that this process has begun, unless they have ended: that is ESRCH, on macOS also EPERM. */
+export function endGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // There is nothing to end.
+  }
+}

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { endGroup } from '../disk/running.js';
 import { messageOf } from '../exit.js';
 import type { HookCommand } from './hook-match.js';
 
@@ -24,17 +25,9 @@ export interface HookRun extends HookCommand {
 /** The process groups of running commands. */
 const running = new Set<number>();
 
-function end(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // The group has already ended.
-  }
-}
-
 /** Kills all running commands with their children. */
 export function endAll(): void {
-  for (const group of running) end(group, 'SIGKILL');
+  for (const group of running) endGroup(group, 'SIGKILL');
 }
 
 /** Collects the output of a stream, up to a limit. */
@@ -86,14 +79,14 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     timers.push(
       setTimeout(() => {
         isTimedOut = true;
-        end(group, 'SIGTERM');
-        timers.push(setTimeout(() => end(group, 'SIGKILL'), GRACE_MS));
+        endGroup(group, 'SIGTERM');
+        timers.push(setTimeout(() => endGroup(group, 'SIGKILL'), GRACE_MS));
       }, command.timeoutMs),
     );
     const code = await over;
     for (const timer of timers) clearTimeout(timer);
     // Children may outlive the command, but not if it has timed out.
-    if (isTimedOut) end(group, 'SIGKILL');
+    if (isTimedOut) endGroup(group, 'SIGKILL');
     running.delete(group);
     await Promise.race([closed, wait(DRAIN_MS, undefined, { ref: false })]);
     for (const stream of child.stdio) stream?.destroy();
