@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Address, hrefOf } from '../address.js';
 import type { Answers } from '../answers.js';
 import { type Budget, type BudgetsAnswer, isOver, pageOfBudget, SCOPES, useBudgets } from '../budgets.js';
-import { type ServiceError, sendJson, useFresh } from '../client.js';
+import { useFresh } from '../client.js';
 import { cell, dayText, exactly, figure, longMonth, UNKNOWN } from '../format.js';
 import type { PageProps } from '../page-props.js';
 import { Panel, type Table } from '../panel.js';
@@ -10,6 +10,7 @@ import { ScrolledTable } from '../scrolled-table.js';
 import { may } from '../session.js';
 import { Ask, Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
+import { replaceShown } from './settings-revisions.js';
 
 type Settings = Answers['getBudgets'];
 type Setting = Settings['budgets'][number];
@@ -32,13 +33,8 @@ export function Budgets({ address, session }: PageProps) {
   const rows = [...data.filter((row) => !people.includes(row)), ...shown];
   const save = async (budgets: readonly Setting[], sentence: string) => {
     try {
-      const revision = { 'if-match': `"${settings.answer?.revision}"` };
-      settings.take(await sendJson<Settings>('PUT', PATH, { budgets }, revision));
+      await replaceShown(settings, PATH, { budgets }, 'budgets');
       setDone(sentence);
-    } catch (error) {
-      settings.again();
-      if ((error as ServiceError).status !== 412) throw error;
-      throw new Error('Somebody has changed budgets meanwhile: they are read again. Then save once more.');
     } finally {
       asked.again();
     }

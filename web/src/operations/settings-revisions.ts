@@ -1,5 +1,5 @@
 import type { ControlsChange } from '../answers.js';
-import { sendJson } from '../client.js';
+import { type Asked, type ServiceError, sendJson } from '../client.js';
 
 export const CONTROLS = 'api/v0/organization/enterprise-controls';
 
@@ -21,4 +21,24 @@ export function saveSettings(orgId: string, settings: object, after: number): Pr
       'if-match': `"${encodeURIComponent(orgId)}-${after}"`,
     },
   );
+}
+
+/**
+ * Saves settings in place of those that are shown, and shows what the service made of them. Those that somebody has changed meanwhile are read
+ * again, and an error says so. `named` is what they are.
+ */
+export async function replaceShown<Settings extends { revision: unknown }>(
+  shown: Asked<Settings>,
+  path: string,
+  settings: object,
+  named: string,
+): Promise<void> {
+  try {
+    const revision = { 'if-match': `"${shown.answer?.revision}"` };
+    shown.take(await sendJson<Settings>('PUT', path, settings, revision));
+  } catch (error) {
+    shown.again();
+    if ((error as ServiceError).status !== 412) throw error;
+    throw new Error(`Somebody has changed ${named} meanwhile: they are read again. Then save once more.`);
+  }
 }

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Answers } from '../answers.js';
-import { type ServiceError, sendJson, useFresh } from '../client.js';
+import { useFresh } from '../client.js';
 import { countOf, dayText, figure, instantText } from '../format.js';
 import { Answered } from '../panel.js';
 import { ScrolledTable } from '../scrolled-table.js';
 import { VENDOR_NAMES } from '../vendor-bills.js';
 import { Ask, Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
+import { replaceShown } from './settings-revisions.js';
 
 type Settings = Answers['getVendors'];
 type Vendor = Settings['vendors'][number];
@@ -27,15 +28,8 @@ export function Vendors() {
   const [done, setDone] = useState('');
   const [removed, setRemoved] = useState<Vendor>();
   const save = async (vendors: readonly Vendor[], sentence: string) => {
-    try {
-      const revision = { 'if-match': `"${settings.answer?.revision}"` };
-      settings.take(await sendJson<Settings>('PUT', PATH, { vendors }, revision));
-      setDone(sentence);
-    } catch (error) {
-      settings.again();
-      if ((error as ServiceError).status !== 412) throw error;
-      throw new Error('Somebody has changed vendors meanwhile: they are read again. Then save once more.');
-    }
+    await replaceShown(settings, PATH, { vendors }, 'vendors');
+    setDone(sentence);
   };
   const others = (name: string) => (settings.answer?.vendors ?? []).filter(({ vendor }) => vendor !== name);
   return (
