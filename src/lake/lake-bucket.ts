@@ -76,17 +76,7 @@ export class LakeBucket {
     const place = join(this.lake, folderOf(orgId), path);
     const key = `${folderOf(orgId)}/${path}`;
     const size = statSync(place, { throwIfNoEntry: false })?.size;
-    if (size !== undefined && (known ?? size) === size) {
-      const isThere = await utimes(place, new Date(), new Date()).then(
-        () => true,
-        (error) => {
-          // It was removed just now, because it wasn't used for long.
-          if (codeOf(error) !== 'ENOENT') throw error;
-          return false;
-        },
-      );
-      if (isThere) return;
-    }
+    if (size !== undefined && (known ?? size) === size && (await isMarkedAsUsed(place))) return;
     const bytes = known ?? (await this.bucket.size(key));
     if (bytes === undefined) return;
     mkdirSync(dirname(place), { recursive: true });
@@ -238,6 +228,17 @@ export class LakeBucket {
 function publishedIn(text: string | undefined): number {
   const snapshot = parsedJson(text ?? '');
   return isObject(snapshot) ? Number(snapshot.published_at ?? 0) : 0;
+}
+
+/** Marks a file as used now. Answers false if it was removed meanwhile, because it wasn't used for long. */
+async function isMarkedAsUsed(path: string): Promise<boolean> {
+  try {
+    await utimes(path, new Date(), new Date());
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return false;
+  }
 }
 
 function draftOf(place: string): string {
