@@ -61,6 +61,11 @@ export class BucketWriter {
     };
     const slow = setTimeout(goOn, SLOW_MS);
     void this.write(group.map(({ file }) => file))
+      .finally(() => {
+        clearTimeout(slow);
+        this.writing -= 1;
+        goOn();
+      })
       .then(
         () => {
           for (const { resolve } of group) resolve();
@@ -68,12 +73,7 @@ export class BucketWriter {
         (error) => {
           for (const { reject } of group) reject(error);
         },
-      )
-      .finally(() => {
-        clearTimeout(slow);
-        this.writing -= 1;
-        goOn();
-      });
+      );
   }
 
   /** The bodies of the next object. */
