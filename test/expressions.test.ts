@@ -66,12 +66,20 @@ function expressionsIn(file: string): { written: RegExp[]; makes: boolean } {
   return { written, makes };
 }
 
-/** The processor time in which an expression removes all that it finds in a text: the least of some runs, whatever else the machine does. */
+/** Finds all that an expression matches in a text, and keeps none of it: room for matches costs time by itself. */
+function findAll(expression: RegExp, text: string): void {
+  for (let from = 0; from <= text.length; from = Math.max(expression.lastIndex, from + 1)) {
+    expression.lastIndex = from;
+    if (!expression.test(text) || !expression.global) return;
+  }
+}
+
+/** The processor time in which an expression finds all in a text: the least of some runs, whatever else the machine does. */
 function msOf(expression: RegExp, text: string, runs: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run += 1) {
     const begin = process.cpuUsage();
-    text.replace(expression, '');
+    findAll(expression, text);
     const { user, system } = process.cpuUsage(begin);
     least = Math.min(least, (user + system) / 1000);
   }
