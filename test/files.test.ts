@@ -27,6 +27,7 @@ import { Completed } from '../src/computers/upload-routes.js';
 import { Controls } from '../src/controls/control-revisions.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { buildApp } from '../src/service/app.js';
+import { gate } from './gate.js';
 import { FUZZ_SEED, isName, isPath, name, path, wellFormed } from './hostile.js';
 import { type Agent, type Ask, Service, until } from './service.js';
 import { playsSlow } from './slow.js';
@@ -546,16 +547,13 @@ describe('a request that takes its time', () => {
 
   test('is read where the rest of it came while the service had no turn', async () => {
     const post = `POST /api/v0/computers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${hasty.key}\r\ncontent-type: application/json\r\ncontent-length: 2`;
-    let send = () => {};
-    const rest = new Promise<void>((resolve) => {
-      send = resolve;
-    });
+    const rest = gate();
     const heard = once(hasty.app.server, 'request');
-    const status = halfOf(hasty.url, post, '{}', rest);
+    const status = halfOf(hasty.url, post, '{}', rest.opened);
     await heard;
     await setImmediate();
-    send();
-    await rest;
+    rest.open();
+    await rest.opened;
     const end = performance.now() + 1500;
     while (performance.now() < end);
     expect(await status).toBe('400');

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeBudgets, newestBudgets } from '../../src/store/state/budget-revisions.js';
+import { gate } from '../gate.js';
 import { ending } from '../world.js';
 import { expectSound, hasBrowser, loaded, rowsOf, type Site } from './browser.js';
 import { siteOfStories } from './stories.js';
@@ -57,12 +58,9 @@ describe.runIf(hasBrowser)('the budgets under Operations', () => {
   });
 
   test('an owner sets two, one right after the other', async () => {
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     await page.route('**/organization/budgets', async (route) => {
-      if (route.request().method() === 'GET') await isReleased;
+      if (route.request().method() === 'GET') await release.opened;
       await route.continue();
     });
     await set('team', 'web', '130');
@@ -70,7 +68,7 @@ describe.runIf(hasBrowser)('the budgets under Operations', () => {
     await set('team', 'web', '140');
     await page.getByText('web: $140.00 a month.').waitFor();
     expect(await usdOf('web')).toBe(140);
-    release();
+    release.open();
     await page.unroute('**/organization/budgets');
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { replacePeople } from '../../src/people/people-change.js';
 import { FIRST_DAY, LAST_DAY } from '../../src/store/state/person.js';
+import { gate } from '../gate.js';
 import { playsSlow } from '../slow.js';
 import { ending } from '../world.js';
 import { expectSound, hasBrowser, LAST, loaded, rowsOf, SAMPLE, Site } from './browser.js';
@@ -323,12 +324,9 @@ describe.runIf(hasBrowser)('under every filter', () => {
     await open('');
     const head = page.locator('.top h1 + p b');
     const before = await head.textContent();
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     await page.route('**/api/v1/analytics/**', async (route) => {
-      await isReleased;
+      await release.opened;
       await route.continue();
     });
     await page.evaluate(() => {
@@ -343,7 +341,7 @@ describe.runIf(hasBrowser)('under every filter', () => {
         .locator('figure[data-chart]')
         .evaluateAll((all) => [...new Set(all.map((one) => getComputedStyle(one).opacity))]);
     await expect.poll(opacities).toEqual(['0.6']);
-    release();
+    release.open();
     await expect.poll(() => head.textContent()).not.toBe(before);
     expect(await page.locator('[data-figure=sessions] .what').textContent()).toBe('Sessions with Bash');
     await loaded(page);

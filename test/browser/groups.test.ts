@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
+import { gate } from '../gate.js';
 import { ending, event } from '../world.js';
 import { expectSound, hasBrowser, LAST, loaded, rowsOf, SAMPLE, Site } from './browser.js';
 import { northwind } from './northwind.js';
@@ -236,12 +237,9 @@ test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', asyn
   const page = await site.signedIn(key, 'people');
   await loaded(page);
   const first = Object.keys(await rowsOf(page, 'all-people'));
-  let release = () => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const release = gate();
   await page.route(/cursor=/, async (route) => {
-    await isReleased;
+    await release.opened;
     await route.continue();
   });
   const next = page.getByRole('button', { name: 'Next' });
@@ -249,7 +247,7 @@ test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', asyn
   // Before the page is there, nobody turns on to the same one.
   await expect.poll(() => next.getAttribute('aria-disabled')).toBe('true');
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Next');
-  release();
+  release.open();
   await expect.poll(async () => Object.keys(await rowsOf(page, 'all-people'))[0]).not.toBe(first[0]);
   const second = Object.keys(await rowsOf(page, 'all-people'));
   expect(new Set([...first, ...second]).size).toBe(50);

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
 import { runAgent } from '../../src/computers/run-agent.js';
+import { gate } from '../gate.js';
 import { ending, event, temporaryFolder } from '../world.js';
 import { expectSound, hasBrowser, loaded, rowsOf, Site } from './browser.js';
 
@@ -103,12 +104,9 @@ describe.runIf(hasBrowser)('operations', () => {
 
   test('stay when a page that was pressed before arrives late', async () => {
     const page = await site.signedIn(key, 'operations/readiness');
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     await page.route('**/assets/trust-*.js', async (route) => {
-      await isReleased;
+      await release.opened;
       await route.continue();
     });
     const late = page.waitForResponse(/assets\/trust-.*\.js$/);
@@ -116,7 +114,7 @@ describe.runIf(hasBrowser)('operations', () => {
     await page.getByRole('link', { name: 'Operations', exact: true }).click();
     const heading = page.getByRole('heading', { level: 1, name: 'Computers' });
     await heading.waitFor();
-    release();
+    release.open();
     // Once its code has run, and the page was drawn again.
     const code = JSON.stringify((await late).url());
     const drawn = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
@@ -200,12 +198,9 @@ describe.runIf(hasBrowser)('API keys', () => {
   test('a dialog stays until what it began is done, however often Escape is pressed', async () => {
     await ask('POST', '/api/v1/api-keys', { role: 'guest', name: 'of a slow network' });
     const page = await site.signedIn(key, 'operations/keys');
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     await page.route('**/api/v1/api-keys/*', async (route) => {
-      await isReleased;
+      await release.opened;
       await route.fulfill({ status: 503, json: { detail: 'The database is away.' } });
     });
     await page.getByRole('button', { name: 'Revoke of a slow network' }).click();
@@ -214,7 +209,7 @@ describe.runIf(hasBrowser)('API keys', () => {
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await asked;
     for (let times = 0; times < 3; times += 1) await page.keyboard.press('Escape');
-    release();
+    release.open();
     await dialog.getByText('The database is away.').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

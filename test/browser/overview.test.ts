@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../../src/day.js';
+import { gate } from '../gate.js';
 import { ending, event } from '../world.js';
 import { expectMarks, expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
 
@@ -492,12 +493,9 @@ describe.runIf(hasBrowser)('the overview', () => {
     const column = await page.locator('figure[data-chart=active-users] .columns rect').last().boundingBox();
     expect(Math.abs((await top(names.last())) - (column?.y ?? 0))).toBeLessThan(12);
 
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     await page.route('**/api/v1/analytics/**', async (route) => {
-      await isReleased;
+      await release.opened;
       await route.continue();
     });
     const heightOf = async () =>
@@ -505,7 +503,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.goto(site.url);
     await page.locator('.strip').waitFor();
     const before = await heightOf();
-    release();
+    release.open();
     await loaded(page);
     expect(await heightOf()).toBe(before);
   });

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { CLAUDE_CODE, CODEX, DROID, GEMINI_CLI, OPENCODE } from '../../src/ingest/source.js';
 import { freePort } from '../ask.js';
+import { gate } from '../gate.js';
 import { testSamples } from '../samples.js';
 import { event } from '../world.js';
 import { csvOf, expectSound, hasBrowser, LAST, loaded, overflowOf, rowsOf, Site } from './browser.js';
@@ -183,10 +184,7 @@ test.runIf(hasBrowser)('an answer that is late does not replace a newer one', as
     await page.getByRole('button', { name: 'Create key' }).click();
   };
   await page.getByText('no name').waitFor();
-  let release = () => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const release = gate();
   let isHeld = true;
   const isRead = new Promise<void>((resolve) => {
     void page.route('**/api/v1/api-keys?*', async (route) => {
@@ -194,7 +192,7 @@ test.runIf(hasBrowser)('an answer that is late does not replace a newer one', as
       isHeld = false;
       const response = await route.fetch();
       resolve();
-      await isReleased;
+      await release.opened;
       await route.fulfill({ response });
     });
   });
@@ -203,7 +201,7 @@ test.runIf(hasBrowser)('an answer that is late does not replace a newer one', as
   await create('second');
   await row('second').waitFor();
   const late = page.waitForResponse(/api-keys\?/);
-  release();
+  release.open();
   await (await late).finished();
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   expect(await row('second').count()).toBe(1);

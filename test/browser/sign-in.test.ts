@@ -4,6 +4,7 @@ import { SecretKey } from '../../src/controls/secret-key.js';
 import { buildApp } from '../../src/service/app.js';
 import { signInLink } from '../../src/sign-in/tickets.js';
 import { freePort } from '../ask.js';
+import { gate } from '../gate.js';
 import { startProvider } from '../openid.js';
 import { ending, event } from '../world.js';
 import { drawn, expectSound, hasBrowser, loaded, Site } from './browser.js';
@@ -103,15 +104,12 @@ describe.runIf(hasBrowser)('a browser', () => {
     const { key, key_id } = await site.key('owner');
     const page = await site.signedIn(key);
     await loaded(page);
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const release = gate();
     let held = '';
     await page.route('**/api/v1/analytics/**', async (route) => {
       if (held === '') {
         held = route.request().url();
-        await isReleased;
+        await release.opened;
       }
       await route.continue();
     });
@@ -120,7 +118,7 @@ describe.runIf(hasBrowser)('a browser', () => {
     const field = page.getByLabel('API key');
     await field.fill(key);
     const late = page.waitForResponse((response) => response.url() === held);
-    release();
+    release.open();
     await (await late).finished();
     await drawn(page);
     expect(await field.inputValue()).toBe(key);

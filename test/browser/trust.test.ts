@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
+import { gate } from '../gate.js';
 import { event } from '../world.js';
 import { expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
 
@@ -181,12 +182,9 @@ test.runIf(hasBrowser)('trust says nothing of its days before there is an answer
   const { key } = await site.key('owner');
   const page = await site.signedIn(key);
   await loaded(page);
-  let release = () => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const release = gate();
   await page.route(/analytics\/quality|v1\/status/, async (route) => {
-    await isReleased;
+    await release.opened;
     await route.continue();
   });
   await page.getByRole('link', { name: '7 d' }).click();
@@ -195,7 +193,7 @@ test.runIf(hasBrowser)('trust says nothing of its days before there is an answer
   const facts = page.locator('.panel.span-3');
   expect(await facts.filter({ hasText: /Every line was taken|No built day has changed/ }).count()).toBe(0);
   expect(await facts.first().locator('.state').count()).toBe(0);
-  release();
+  release.open();
   await page.getByText('Every line was taken.').waitFor();
   await page.getByText('No built day has changed.').waitFor();
 });

@@ -9,6 +9,7 @@ import { erasureOf } from '../../src/store/state/erasure-statements.js';
 import { SHARED_CLOCK } from '../../src/store/state/node.js';
 import type { Row, Store } from '../../src/store/store.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
+import { gate } from '../gate.js';
 import { hasPostgres } from '../postgres/installed.js';
 import { playsSlow } from '../slow.js';
 import { ending, NOW, World } from '../world.js';
@@ -65,19 +66,13 @@ function killedAt(at: RegExp, isDone: boolean): Faults {
 
 /** Holds a node before a statement until it is let go. */
 function asleepAt(at: RegExp): { faults: Faults; asleep: Promise<void>; wake: () => void } {
-  let [wake, arrive] = [() => {}, () => {}];
-  const awake = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  const asleep = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
+  const [wake, arrive] = [gate(), gate()];
   const before = async (query: string) => {
     if (!at.test(query)) return;
-    arrive();
-    await awake;
+    arrive.open();
+    await wake.opened;
   };
-  return { faults: { before }, asleep, wake: () => wake() };
+  return { faults: { before }, asleep: arrive.opened, wake: wake.open };
 }
 
 const SETTLE_ENDS: [statement: string, isDone: boolean][] = [

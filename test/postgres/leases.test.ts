@@ -3,6 +3,7 @@ import { Leases } from '../../src/store/postgres/leases.js';
 import { applyChanges } from '../../src/store/postgres/postgres-schema.js';
 import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
+import { gate } from '../gate.js';
 import { ending, NOW } from '../world.js';
 import { addressOf, expireFor, postgresDatabase } from './server.js';
 
@@ -21,18 +22,12 @@ const epochOf = async (name: string) =>
 
 /** Work that ends when it is told to. */
 function held() {
-  let [begin, end] = [() => {}, () => {}];
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const [begin, end] = [gate(), gate()];
   const work = async () => {
-    begin();
-    await ended;
+    begin.open();
+    await end.opened;
   };
-  return { work, begun, end: () => end() };
+  return { work, begun: begin.opened, end: end.open };
 }
 
 test('work of a name is done by one node at a time, and whoever has waited comes before the last holder', async () => {
@@ -93,20 +88,14 @@ test('a lease that expired goes to another node, and its last holder notices', a
 });
 
 test('a renewal whose answer is late takes no lease that was released and taken again meanwhile', async () => {
-  let [answer, ask] = [() => {}, () => {}];
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const asked = new Promise<void>((resolve) => {
-    ask = resolve;
-  });
+  const [answer, ask] = [gate(), gate()];
   const late = new Leases({
     run: (statements) => session.run(statements),
     select: async (sql, parameters) => {
       const rows = await session.select(sql, parameters);
       if (sql.includes('RETURNING name, epoch')) {
-        ask();
-        await answered;
+        ask.open();
+        await answer.opened;
       }
       return rows;
     },
@@ -115,7 +104,7 @@ test('a renewal whose answer is late takes no lease that was released and taken 
   const before = late.leading('late', first.work);
   await first.begun;
   const renewed = late.renew();
-  await asked;
+  await ask.opened;
   first.end();
   await before;
   const after = late.leading('late', async () => {
@@ -123,7 +112,7 @@ test('a renewal whose answer is late takes no lease that was released and taken 
     return late.lease('late').epoch;
   });
   await second.begun;
-  answer();
+  answer.open();
   await renewed;
   second.end();
   expect(await after).toBe(2);

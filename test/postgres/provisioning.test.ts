@@ -12,6 +12,7 @@ import { Node } from '../../src/store/state/node.js';
 import { freePort } from '../ask.js';
 import { databaseOf } from '../clickhouse/engine.js';
 import { E2bServer } from '../e2b.js';
+import { gate } from '../gate.js';
 import { until } from '../service.js';
 import { ending, temporaryFolder } from '../world.js';
 import { addressOf, expireLease, postgresDatabase } from './server.js';
@@ -90,19 +91,13 @@ async function nodeOf(
 
 /** Holds the provider back before it answers that a sandbox is made. */
 function holding() {
-  let [reach, release] = [() => {}, () => {}];
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [reach, release] = [gate(), gate()];
   e2b.beforeCreated = async () => {
     e2b.beforeCreated = () => {};
-    reach();
-    await released;
+    reach.open();
+    await release.opened;
   };
-  return { reached, release: () => release() };
+  return { reached: reach.opened, release: release.open };
 }
 
 const create = (name: string) =>

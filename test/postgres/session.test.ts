@@ -5,6 +5,7 @@ import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { spelled } from '../../src/store/postgres/postgres-spelling.js';
 import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { freePort } from '../ask.js';
+import { gate } from '../gate.js';
 import { ending } from '../world.js';
 import { addressOf, postgresDatabase } from './server.js';
 
@@ -138,10 +139,7 @@ describe('transactions', () => {
     ]);
     let tries = 0;
     let begun = 0;
-    let bothBegin = () => {};
-    const bothBegun = new Promise<void>((resolve) => {
-      bothBegin = resolve;
-    });
+    const bothBegun = gate();
     const add = (first: string, second: string) =>
       session.transaction(async ({ run }) => {
         tries += 1;
@@ -149,8 +147,8 @@ describe('transactions', () => {
           run([{ sql: 'UPDATE rivals SET n = n + 1 WHERE name = $name', parameters: { name } }]);
         await plusOne(first);
         begun += 1;
-        if (begun === 2) bothBegin();
-        await bothBegun;
+        if (begun === 2) bothBegun.open();
+        await bothBegun.opened;
         await plusOne(second);
       });
     await Promise.all([add('a', 'b'), add('b', 'a')]);

@@ -8,6 +8,7 @@ import { buildApp } from '../../src/service/app.js';
 import { readConfig } from '../../src/settings/config.js';
 import { groupOf } from '../../src/store/group.js';
 import { type Batch, newestBatch, type Store } from '../../src/store/store.js';
+import { gate } from '../gate.js';
 import { playsSlow } from '../slow.js';
 import { ending, event, lines, temporaryFolder, World } from '../world.js';
 import { withCredentials } from './s3-credentials.js';
@@ -86,12 +87,9 @@ function patiently(): void {
 
 /** Holds what is written into the bucket until it is let go. */
 function holding(): () => void {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  server.delayOf = ({ method }) => (method === 'PUT' ? held : 0);
-  return () => letGo();
+  const { opened, open } = gate();
+  server.delayOf = ({ method }) => (method === 'PUT' ? opened : 0);
+  return open;
 }
 
 /** The events in the store, and what says that something was settled twice. */
